@@ -1,0 +1,3 @@
+module github.com/spillway-db/spillway
+
+go 1.26

@@ -1,0 +1,66 @@
+package sys
+
+// FS is the operating system as Spillway sees it. Implementations are safe for
+// concurrent use. Every method that can fail returns the errno of the kernel
+// (matched by errors.Is) wrapped with what was being done.
+type FS interface {
+	// OpenTemp makes a file without a name in dir, mode 0600, close-on-exec:
+	// O_TMPFILE where the file system has it, otherwise created and unlinked
+	// at once.
+	OpenTemp(dir string) (File, error)
+	// Stat describes the file system that holds dir.
+	Stat(dir string) (DirInfo, error)
+	// Anon maps n zeroed bytes of private anonymous memory, n a multiple of
+	// 2 MiB or less than 2 MiB, aligned to the smaller of n and 2 MiB. The
+	// pages take no memory before they are touched.
+	Anon(n int) ([]byte, error)
+	// Unmap gives back what Anon or File.Map returned, whole.
+	Unmap(mem []byte) error
+	// Advise applies a to mem, which lies in a mapping of this FS.
+	Advise(mem []byte, a Advice) error
+}
+
+// File is an open file without a name.
+type File interface {
+	ReadAt(p []byte, off int64) (int, error)
+	WriteAt(p []byte, off int64) (int, error)
+	// Allocate makes the bytes [off, off+n) of the file exist on the device, so
+	// that neither a later write nor a store through a mapping can meet a full
+	// disk. errors.ErrUnsupported where the file system cannot. EINTR is
+	// retried inside.
+	Allocate(off, n int64) error
+	// Punch gives the blocks of [off, off+n) back to the file system.
+	Punch(off, n int64) error
+	Truncate(size int64) error
+	// Map maps [off, off+n) shared, for reading and writing.
+	Map(off int64, n int) ([]byte, error)
+	Close() error
+}
+
+// DirInfo describes a file system.
+type DirInfo struct {
+	Type  string // "ext4", "tmpfs", "btrfs", …, or "0x…" where unknown
+	Free  int64  // bytes that an unprivileged process may still take
+	Total int64  // bytes
+	InRAM bool   // tmpfs, ramfs: spilling there saves no memory
+	CoW   bool   // btrfs, zfs, bcachefs: an allocated block may be copied on write
+}
+
+// Advice is a use of madvise(2).
+type Advice int
+
+const (
+	// Release drops the pages: they read as zeros, and take no memory until
+	// touched again (MADV_DONTNEED; anonymous memory only).
+	Release Advice = iota
+	// Huge asks for huge pages, NoHuge takes that back.
+	Huge
+	NoHuge
+	// Populate makes the pages present and writable now; what would be SIGBUS
+	// later is an error here (MADV_POPULATE_WRITE, Linux 5.14;
+	// errors.ErrUnsupported before).
+	Populate
+	// NoDump keeps the pages out of core dumps, NoFork out of children.
+	NoDump
+	NoFork
+)
