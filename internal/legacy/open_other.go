@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package legacy
+
+func openTemp(dir string) (int, error) { return openUnlinked(dir) }

@@ -1,0 +1,133 @@
+package legacy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+)
+
+// A row chunk: its length (8 bytes), a cell of 16 bytes a column, the data.
+// A cell: NULL flag (4), data length (4), offset of the data in the row (8; the
+// old engine had a pointer there).
+const (
+	rowHeader = 8
+	cellSize  = 16
+)
+
+var le = binary.LittleEndian
+
+// rowSize is the number of bytes of row k of b, rounded to 8.
+func rowSize(cols []Column, b *Batch, k int) int {
+	n := rowHeader + cellSize*len(cols)
+	for c := range cols {
+		n += cellLen(&cols[c], &b.Cols[c], k)
+	}
+	return roundUp(n)
+}
+
+func cellLen(c *Column, v *Vector, k int) int {
+	switch {
+	case v.null(k):
+		return 0
+	case c.Width > 0:
+		return c.Width
+	}
+	return int(v.Off[k+1] - v.Off[k])
+}
+
+// encodeRow writes row k of b to row, which has its size.
+func encodeRow(row []byte, cols []Column, b *Batch, k int) {
+	le.PutUint64(row, uint64(len(row)))
+	at := rowHeader + cellSize*len(cols)
+	for c := range cols {
+		v := &b.Cols[c]
+		n := cellLen(&cols[c], v, k)
+		putCell(row[rowHeader+cellSize*c:], v.null(k), n, at)
+		if n > 0 {
+			putValue(row[at:at+n], &cols[c], v, k)
+		}
+		at += n
+	}
+}
+
+func putCell(cell []byte, null bool, n, at int) {
+	flag := uint32(0)
+	if null {
+		flag = 1
+	}
+	le.PutUint32(cell, flag)
+	le.PutUint32(cell[4:], uint32(n))
+	le.PutUint64(cell[8:], uint64(at))
+}
+
+func putValue(dst []byte, c *Column, v *Vector, k int) {
+	if c.Width == 0 {
+		copy(dst, v.bytes(k))
+		return
+	}
+	x := v.I64[k] / c.unit()
+	for i := range dst {
+		dst[i] = byte(x >> (8 * i))
+	}
+}
+
+// rowCell returns the data of column c of row.
+func rowCell(row []byte, c int) (data []byte, null bool) {
+	cell := row[rowHeader+cellSize*c:]
+	n, at := int(le.Uint32(cell[4:])), int(le.Uint64(cell[8:]))
+	return row[at : at+n], le.Uint32(cell) == 1
+}
+
+// hashRow combines the hashes of the cells.
+func hashRow(seed maphash.Seed, cols int, row []byte) uint64 {
+	h := uint64(cols)
+	for c := range cols {
+		data, null := rowCell(row, c)
+		if null {
+			h = h*31 + 1
+			continue
+		}
+		h = h*31 + maphash.Bytes(seed, data)
+	}
+	return h
+}
+
+// equalRows compares cell by cell; NULL equals NULL.
+func equalRows(cols int, a, b []byte) bool {
+	for c := range cols {
+		x, xnull := rowCell(a, c)
+		y, ynull := rowCell(b, c)
+		if xnull != ynull || !bytes.Equal(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendRow decodes row as row k of b.
+func appendRow(b *Batch, cols []Column, row []byte, k int) {
+	for c := range cols {
+		data, null := rowCell(row, c)
+		v := &b.Cols[c]
+		v.setValid(k, !null)
+		if cols[c].Width > 0 {
+			v.I64 = append(v.I64, integer(data)*cols[c].unit())
+			continue
+		}
+		v.Bytes = append(v.Bytes, data...)
+		v.Off = append(v.Off, int32(len(v.Bytes)))
+	}
+}
+
+// integer reads a little-endian two's complement number of up to 8 bytes.
+func integer(data []byte) int64 {
+	if len(data) == 0 {
+		return 0
+	}
+	var x uint64
+	for i, b := range data {
+		x |= uint64(b) << (8 * i)
+	}
+	shift := 64 - 8*len(data)
+	return int64(x<<shift) >> shift
+}
