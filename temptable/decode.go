@@ -1,0 +1,175 @@
+package temptable
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// decodeRows appends encoded rows, those between the offsets, to dst, which
+// grows only where its capacity does not suffice. It returns how many it
+// appended: all, unless a vector's bytes would pass 2 GiB.
+func (s *Schema) decodeRows(dst *Batch, rows []byte, offs []int32) int {
+	for len(dst.Cols) < len(s.cols) {
+		dst.Cols = append(dst.Cols, Vector{})
+	}
+	dst.Sel = nil
+	offs = s.cutToLimit(dst, rows, offs)
+	for i := range s.cols {
+		s.decodeColumn(&s.cols[i], &dst.Cols[i], dst.N, rows, offs)
+	}
+	n := max(0, len(offs)-1)
+	dst.N += n
+	return n
+}
+
+// cutToLimit drops the rows whose bytes a vector could not address.
+func (s *Schema) cutToLimit(dst *Batch, rows []byte, offs []int32) []int32 {
+	room := math.MaxInt32
+	for i := range s.cols {
+		room = min(room, math.MaxInt32-len(dst.Cols[i].Bytes))
+	}
+	for len(offs) > 1 && int(offs[len(offs)-1]-offs[0]) > room {
+		offs = offs[:len(offs)-1]
+	}
+	return offs
+}
+
+func (s *Schema) decodeColumn(c *column, v *Vector, n int, rows []byte, offs []int32) {
+	c.decodeNulls(v, n, rows, offs)
+	switch {
+	case c.width == 0:
+		s.decodeBytes(c, v, rows, offs)
+	case c.kind.float():
+		for i := 1; i < len(offs); i++ {
+			f := c.loadedFloat(int64(c.loadUnsigned(rows[offs[i-1]:])))
+			v.F64 = append(v.F64, f)
+		}
+	case c.kind == kindInt:
+		for i := 1; i < len(offs); i++ {
+			v.I64 = append(v.I64, c.loadSigned(rows[offs[i-1]:]))
+		}
+	default:
+		for i := 1; i < len(offs); i++ {
+			v.I64 = append(v.I64, c.intValue(rows[offs[i-1]:]))
+		}
+	}
+}
+
+// decodeNulls appends a validity bit for each row to those of n places.
+func (c *column) decodeNulls(v *Vector, n int, rows []byte, offs []int32) {
+	if c.nullMask == 0 {
+		v.Valid = nil
+		return
+	}
+	for i := 1; i < len(offs); i++ {
+		p := n + i - 1
+		if p&63 == 0 {
+			v.Valid = append(v.Valid, 0)
+		}
+		if !c.isNull(rows[offs[i-1]:]) {
+			v.Valid[p>>6] |= 1 << (p & 63)
+		}
+	}
+}
+
+func (s *Schema) decodeBytes(c *column, v *Vector, rows []byte, offs []int32) {
+	if len(v.Off) == 0 {
+		v.Off = append(v.Off, 0)
+	}
+	for i := 1; i < len(offs); i++ {
+		v.Bytes = append(v.Bytes, c.bytes(s, rows[offs[i-1]:offs[i]])...)
+		v.Off = append(v.Off, int32(len(v.Bytes)))
+	}
+}
+
+// validate reports whether row is the one encoding of some values: the getters
+// are safe on what passes, and writing the values again gives the same bytes.
+func (s *Schema) validate(row []byte) error {
+	if len(row) < minRowLen || len(row)%8 != 0 {
+		return corrupt("%d bytes", len(row))
+	}
+	end, err := s.validateFrame(row)
+	if err != nil {
+		return err
+	}
+	if len(row) != align8(max(end, minRowLen)) || !allZero(row[end:]) {
+		return corrupt("%d bytes with values up to %d", len(row), end)
+	}
+	if err := s.validateBitmap(row); err != nil {
+		return err
+	}
+	for i := range s.cols {
+		if !s.cols[i].validValue(s, row) {
+			return corrupt("column %d (%s)", i, s.public[i].Name)
+		}
+	}
+	return nil
+}
+
+// validateFrame checks the header and the end offsets, and returns where the
+// values end.
+func (s *Schema) validateFrame(row []byte) (int, error) {
+	h := header(row)
+	wide := h == flagChained
+	base, width := len(s.template), 2
+	if wide {
+		base, width = s.wideBase(), 4
+	}
+	if !wide && h != makeHeader(len(row), 0) || base > len(row) {
+		return 0, corrupt("header %#04x of %d bytes", h, len(row))
+	}
+	end := 0
+	for at := s.endsOff; at < base; at += width {
+		next := int(binary.LittleEndian.Uint16(row[at:]))
+		if wide {
+			next = int(binary.LittleEndian.Uint32(row[at:]))
+		}
+		if next < end || next > len(row)-base {
+			return 0, corrupt("a value ends at %d, the one before at %d", next, end)
+		}
+		end = next
+	}
+	if narrow := align8(max(len(s.template)+end, minRowLen)); wide != (narrow > maxPiece) {
+		return 0, corrupt("wide is %t with %d bytes", wide, narrow)
+	}
+	return base + end, nil
+}
+
+// validateBitmap refuses bits that no column has.
+func (s *Schema) validateBitmap(row []byte) error {
+	for i := headerLen; i < headerLen+s.bitmapLen; i++ {
+		if row[i]&^s.template[i] != 0 {
+			return corrupt("null bitmap")
+		}
+	}
+	return nil
+}
+
+// validValue checks one value against its column.
+func (c *column) validValue(s *Schema, row []byte) bool {
+	null := c.isNull(row)
+	switch {
+	case c.width == 0:
+		v := c.bytes(s, row)
+		keep, ok := c.fit(v)
+		return null && len(v) == 0 || !null && ok && keep == len(v)
+	case null:
+		return allZero(row[c.off : c.off+int(c.width)])
+	case c.kind.float():
+		v := c.fixed(row)
+		q, ok := c.storedFloat(c.loadedFloat(v)) // false for a signalling NaN
+		return ok && q == v
+	}
+	v := c.fixed(row)
+	q, ok := c.stored(c.loaded(v))
+	return ok && q == v
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,262 @@
+package temptable
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+
+	"github.com/dgryski/go-farm"
+)
+
+// keyPlan says how the key of a row is hashed and compared.
+type keyPlan struct {
+	distinct bool
+	named    []int // as given to Distinct; nil: all columns
+	mode     keyMode
+	parts    []keyPart
+}
+
+// keyMode is the cheapest way that is right for the key's columns.
+type keyMode uint8
+
+const (
+	keyRow     keyMode = iota // all columns, all compare as bytes: one run of bytes
+	keyWord                   // fixed values and their null bits in 64 bits
+	keyTwo                    // fixed values in 128 bits, null bits beside them
+	keyColumns                // one column after the other
+)
+
+// keyPart is one column of the key, and its place in the words of keyWord and
+// keyTwo.
+type keyPart struct {
+	col       *column
+	word      uint8
+	shift     uint8
+	nullShift uint8
+}
+
+// newKeyPlan chooses the mode. Without Distinct the key is the whole row, for
+// operators that ask for it.
+func newKeyPlan(s *Schema, distinct bool, named []int) keyPlan {
+	p := keyPlan{distinct: distinct}
+	if len(named) > 0 {
+		p.named = named
+	} else {
+		named = seq(len(s.cols))
+	}
+	for _, i := range named {
+		p.parts = append(p.parts, keyPart{col: &s.cols[i]})
+	}
+	p.mode = p.choose(len(s.cols))
+	return p
+}
+
+func seq(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func (p *keyPlan) choose(numCols int) keyMode {
+	switch {
+	case p.fitsWords():
+		return p.packWords()
+	case len(p.parts) == numCols && p.bytesCompare():
+		return keyRow
+	}
+	return keyColumns
+}
+
+// bytesCompare reports whether equal values always have equal encodings.
+func (p *keyPlan) bytesCompare() bool {
+	for _, k := range p.parts {
+		if !k.col.bytesCompare() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *column) bytesCompare() bool {
+	return !c.kind.float() && c.kind != kindJSON && c.coll == nil
+}
+
+// fitsWords places fixed columns in two words, first fit, none across both.
+func (p *keyPlan) fitsWords() bool {
+	var used [2]uint8
+	for i := range p.parts {
+		k := &p.parts[i]
+		w := k.col.width * 8
+		if w == 0 || w > 64 || !k.col.bytesCompare() {
+			return false
+		}
+		for k.word = 0; k.word < 2 && used[k.word]+w > 64; k.word++ {
+		}
+		if k.word == 2 {
+			return false
+		}
+		k.shift = used[k.word]
+		used[k.word] += w
+	}
+	return len(p.parts) > 0
+}
+
+// packWords gives the null bits their places: behind the values if all fit in
+// one word, otherwise in a word of their own.
+func (p *keyPlan) packWords() keyMode {
+	used, nullable := uint8(0), uint8(0)
+	for i := range p.parts {
+		k := &p.parts[i]
+		used += k.col.width * 8
+		k.nullShift = nullable
+		if k.col.nullMask != 0 {
+			nullable++
+		}
+	}
+	if used+nullable > 64 {
+		return keyTwo
+	}
+	for i := range p.parts {
+		p.parts[i].nullShift += used
+	}
+	return keyWord
+}
+
+// keyHash hashes the key of an encoded row: equal keys have equal hashes. The
+// error is a collation's.
+func (s *Schema) keyHash(row []byte) (uint64, error) {
+	switch s.key.mode {
+	case keyRow:
+		return farm.Hash64(row[headerLen:s.dataEnd(row)]), nil
+	case keyWord:
+		w := s.key.words(row)
+		return mixWord(w.lo | w.hi | w.nulls), nil
+	case keyTwo:
+		return s.key.words(row).hash(), nil
+	}
+	return s.key.hashColumns(s, row)
+}
+
+// keyHashes appends the hashes of encoded rows, those between the offsets, to
+// dst.
+func (s *Schema) keyHashes(dst []uint64, rows []byte, offs []int32) ([]uint64, error) {
+	for i := 1; i < len(offs); i++ {
+		h, err := s.keyHash(rows[offs[i-1]:offs[i]])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, h)
+	}
+	return dst, nil
+}
+
+// keyWords are the stored bits of the key's columns, as a register or two.
+type keyWords struct{ lo, hi, nulls uint64 }
+
+func (p *keyPlan) words(row []byte) keyWords {
+	var w keyWords
+	for i := range p.parts {
+		k := &p.parts[i]
+		v := k.col.loadUnsigned(row) << (k.shift & 63)
+		if k.word == 0 {
+			w.lo |= v
+		} else {
+			w.hi |= v
+		}
+		if k.col.isNull(row) {
+			w.nulls |= 1 << (k.nullShift & 63)
+		}
+	}
+	return w
+}
+
+// Odd constants: the golden ratio, and the multipliers of Pelle Evensen's
+// moremur (https://mostlymangling.blogspot.com/2019/12/stronger-better-morer-moremur-better.html).
+const (
+	mulGolden = 0x9E3779B97F4A7C15
+	mulA      = 0x3C79AC492BA7B653
+	mulB      = 0x1C69B3F74AC4AE35
+)
+
+// mixWord is a bijection: distinct keys of one word have distinct hashes.
+func mixWord(x uint64) uint64 {
+	x ^= x >> 27
+	x *= mulA
+	x ^= x >> 33
+	x *= mulB
+	return x ^ x>>27
+}
+
+func (w keyWords) hash() uint64 {
+	return mixInto(mixInto(w.nulls*mulGolden, w.lo), w.hi)
+}
+
+// mixInto adds x to the hash of what came before it: order counts.
+func mixInto(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^x^mulA, mulGolden)
+	return hi ^ lo + bits.RotateLeft64(h, 29)
+}
+
+// hashNull stands for NULL among the columns' hashes.
+const hashNull = 0xA0761D6478BD642F
+
+func (p *keyPlan) hashColumns(s *Schema, row []byte) (uint64, error) {
+	h := uint64(mulB)
+	for i := range p.parts {
+		x, err := p.parts[i].col.hash(s, row)
+		if err != nil {
+			return 0, err
+		}
+		h = mixInto(h, x)
+	}
+	return h, nil
+}
+
+func (c *column) hash(s *Schema, row []byte) (uint64, error) {
+	switch {
+	case c.isNull(row):
+		return hashNull, nil
+	case c.width == 0:
+		return farm.Hash64(c.bytes(s, row)), nil
+	case c.kind.float():
+		return mixWord(c.floatBits(row)), nil
+	}
+	return mixWord(c.loadUnsigned(row)), nil
+}
+
+// floatBits is the same for all that are equal: both zeros, and all NaNs.
+func (c *column) floatBits(row []byte) uint64 {
+	f := c.loadedFloat(int64(c.loadUnsigned(row)))
+	if f != f {
+		f = math.NaN()
+	}
+	return math.Float64bits(f + 0)
+}
+
+// keyEqual reports whether the keys of two encoded rows are equal; NULL equals
+// NULL.
+func (s *Schema) keyEqual(a, b []byte) (bool, error) {
+	if s.key.mode == keyRow {
+		return bytes.Equal(a[headerLen:s.dataEnd(a)], b[headerLen:s.dataEnd(b)]), nil
+	}
+	for i := range s.key.parts {
+		if !s.key.parts[i].col.equal(s, a, b) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (c *column) equal(s *Schema, a, b []byte) bool {
+	switch {
+	case c.isNull(a) || c.isNull(b):
+		return c.isNull(a) == c.isNull(b)
+	case c.width == 0:
+		return bytes.Equal(c.bytes(s, a), c.bytes(s, b))
+	case c.kind.float():
+		return c.floatBits(a) == c.floatBits(b)
+	}
+	return c.loadUnsigned(a) == c.loadUnsigned(b)
+}
