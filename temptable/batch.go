@@ -109,7 +109,7 @@ func (c *chunkState) place(i int) int {
 
 func (c *chunkState) fail(cause error, i int, col *column, name string) {
 	c.n = i
-	c.err = &valueError{cause: cause, row: c.from + i, col: col.index, name: name}
+	c.err = &valueError{cause: cause, row: c.from + i, col: int(col.index), name: name}
 }
 
 func (e *batchEncoder) chunk(b *Batch, from, n int, scratch []byte) (int, error) {
@@ -149,7 +149,7 @@ func (e *batchEncoder) measureColumn(c *chunkState, col *column) {
 			return
 		}
 		n := int(to - from)
-		if !plain || n > col.length {
+		if !plain || n > int(col.length) {
 			keep, ok := col.fit(v.Bytes[from:to])
 			if !ok {
 				c.fail(ErrTooLong, i, col, e.s.public[col.index].Name)
@@ -218,7 +218,7 @@ func (e *batchEncoder) nulls(c *chunkState, col *column, v *Vector) {
 			c.fail(ErrNull, i, col, e.s.public[col.index].Name)
 			return
 		}
-		c.buf[int(c.offs[i])+col.nullOff] |= col.nullMask
+		c.buf[c.offs[i]+col.nullOff] |= col.nullMask
 	}
 }
 
@@ -286,7 +286,7 @@ func (e *batchEncoder) floats(c *chunkState, col *column, v *Vector) []int64 {
 
 // store writes the chunk's values of a fixed column.
 func (e *batchEncoder) store(c *chunkState, col *column, vals []int64) {
-	vals, offs, off := vals[:c.n], c.offs[:c.n], col.off
+	vals, offs, off := vals[:c.n], c.offs[:c.n], int(col.off)
 	switch col.width {
 	case 4:
 		for i, v := range vals {
@@ -322,7 +322,7 @@ func (e *batchEncoder) variable(c *chunkState, col *column, v *Vector) {
 		e.filled[i] += n
 		if header(row)&flagChained != 0 {
 			copy(row[e.s.wideBase()+at:], src)
-			binary.LittleEndian.PutUint32(row[e.s.endsOff+4*col.varIndex:], uint32(at+n))
+			binary.LittleEndian.PutUint32(row[e.s.endsOff+4*int(col.varIndex):], uint32(at+n))
 			continue
 		}
 		copy(row[base+at:], src)

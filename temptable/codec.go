@@ -12,36 +12,46 @@ import (
 // sticks until begin.
 type rowWriter struct {
 	s       *Schema
-	buf     []byte // the row with 2-byte end offsets; they are written by finish
+	buf     []byte // the row with 2-byte end offsets, which finish writes
+	n       int    // the bytes of buf in use; slack more are always there
 	ends    []int  // of the variable values, from the first variable byte
 	top     int    // how many of ends are known; later values are not set
 	missing []uint64
 	err     error
 }
 
+// slack is what finish may add: zeros up to a multiple of 8, or to the least.
+const slack = minRowLen
+
 func newRowWriter(s *Schema) *rowWriter {
 	w := &rowWriter{s: s, ends: make([]int, s.numVar), missing: make([]uint64, len(s.missing))}
-	w.begin()
+	w.dropScratch()
 	return w
 }
 
 // begin starts a row: all NULL, no error.
 func (w *rowWriter) begin() {
-	w.buf = append(w.buf[:0], w.s.template...)
+	w.n = copy(w.buf, w.s.template)
 	w.top = 0
 	w.err = nil
-	copy(w.missing, w.s.missing)
+	for i, m := range w.s.missing {
+		w.missing[i] = m
+	}
 }
 
 // scratchLen is the capacity held for rows, in bytes.
-func (w *rowWriter) scratchLen() int { return cap(w.buf) }
+func (w *rowWriter) scratchLen() int { return len(w.buf) }
 
-// dropScratch gives up the scratch, after a row that made it large.
+// dropScratch starts a row in a scratch of the least size, after one that made
+// it large.
 func (w *rowWriter) dropScratch() {
-	w.buf = nil
+	w.buf = make([]byte, len(w.s.template)+slack)
 	w.begin()
 }
 
+// fail is kept out of line, off the hot paths.
+//
+//go:noinline
 func (w *rowWriter) fail(cause error, col int) {
 	if w.err != nil {
 		return
@@ -68,7 +78,7 @@ func (w *rowWriter) present(c *column) {
 		w.buf[c.nullOff] &^= c.nullMask
 		return
 	}
-	w.missing[c.missing>>6] &^= 1 << (c.missing & 63)
+	w.missing[c.index>>6] &^= 1 << (c.index & 63)
 }
 
 // setInt sets a value in the integer form that Type describes.
@@ -88,12 +98,12 @@ func (w *rowWriter) setInt(col int, v int64) {
 // setOther is setInt for all kinds, and refuses what does not fit.
 func (w *rowWriter) setOther(c *column, v int64) {
 	if c.kind >= kindFloat {
-		w.fail(ErrType, c.index)
+		w.fail(ErrType, int(c.index))
 		return
 	}
 	q, ok := c.stored(v)
 	if !ok {
-		w.fail(ErrRange, c.index)
+		w.fail(ErrRange, int(c.index))
 		return
 	}
 	putFixed(w.buf[c.off:], c.width, q)
@@ -149,8 +159,12 @@ func (w *rowWriter) setBytes(col int, v []byte) {
 	if c == nil {
 		return
 	}
-	copy(w.room(c.varIndex, len(v)), v)
-	w.settle(c, len(v))
+	copy(w.room(int(c.varIndex), len(v)), v)
+	if c.kind != kindBytes || len(v) > int(c.length) {
+		w.settle(c, len(v))
+		return
+	}
+	w.present(c)
 }
 
 // setString is setBytes.
@@ -159,33 +173,42 @@ func (w *rowWriter) setString(col int, v string) {
 	if c == nil {
 		return
 	}
-	copy(w.room(c.varIndex, len(v)), v)
-	w.settle(c, len(v))
+	copy(w.room(int(c.varIndex), len(v)), v)
+	if c.kind != kindBytes || len(v) > int(c.length) {
+		w.settle(c, len(v))
+		return
+	}
+	w.present(c)
 }
 
 // settle checks the n bytes that were just written for c, cuts or fills them.
 func (w *rowWriter) settle(c *column, n int) {
-	if c.kind != kindBytes || n > c.length {
-		v := w.value(c.varIndex)
-		keep, ok := c.fit(v)
-		if !ok {
-			w.fail(ErrTooLong, c.index)
-			return
-		}
-		w.resize(c.varIndex, keep)
-		clear(w.value(c.varIndex)[min(n, keep):])
+	j := int(c.varIndex)
+	keep, ok := c.fit(w.value(j))
+	if !ok {
+		w.fail(ErrTooLong, int(c.index))
+		return
 	}
+	w.resize(j, keep)
+	clear(w.value(j)[min(n, keep):])
 	w.present(c)
 }
 
 // variable is column for a setter of bytes.
 func (w *rowWriter) variable(col int) *column {
-	c := w.column(col)
-	if c != nil && c.width != 0 {
-		w.fail(ErrType, col)
-		return nil
+	if uint(col) < uint(len(w.s.cols)) {
+		if c := &w.s.cols[col]; c.width == 0 {
+			return c
+		}
 	}
-	return c
+	w.failVariable(col)
+	return nil
+}
+
+func (w *rowWriter) failVariable(col int) {
+	if w.column(col) != nil {
+		w.fail(ErrType, col)
+	}
 }
 
 // setNull sets NULL.
@@ -198,9 +221,9 @@ func (w *rowWriter) setNull(col int) {
 		w.fail(ErrNull, col)
 		return
 	case c.width == 0:
-		w.room(c.varIndex, 0)
+		w.room(int(c.varIndex), 0)
 	default:
-		clear(w.buf[c.off : c.off+int(c.width)])
+		clear(w.buf[c.off : c.off+int32(c.width)])
 	}
 	w.buf[c.nullOff] |= c.nullMask
 }
@@ -208,36 +231,29 @@ func (w *rowWriter) setNull(col int) {
 // room makes the j-th variable value n bytes long and returns its bytes, to be
 // filled at once. In the order of the columns that is an append.
 func (w *rowWriter) room(j, n int) []byte {
-	if j < w.top {
-		return w.resize(j, n)
+	if j == w.top && w.n+n+slack <= len(w.buf) {
+		v := w.buf[w.n : w.n+n]
+		w.n += n
+		w.ends[j] = w.n - len(w.s.template)
+		w.top++
+		return v
 	}
-	base := len(w.s.template)
-	start := len(w.buf)
-	for ; w.top < j; w.top++ {
-		w.ends[w.top] = start - base
-	}
-	w.extend(n)
-	w.ends[j] = len(w.buf) - base
-	w.top++
-	return w.buf[start:]
+	return w.roomSlow(j, n)
 }
 
-// slack is what finish may add: zeros up to a multiple of 8, or to the least.
-const slack = minRowLen
-
-// extend makes the row n bytes longer, with room for finish. The new bytes are
-// not cleared.
-func (w *rowWriter) extend(n int) {
-	need := len(w.buf) + n
-	if need+slack > cap(w.buf) {
-		grown := make([]byte, len(w.buf), max(need+slack, min(2*cap(w.buf), need+1<<20)))
-		copy(grown, w.buf)
-		w.buf = grown
-	}
-	w.buf = w.buf[:need]
+func (w *rowWriter) roomSlow(j, n int) []byte {
+	w.fillEnds(j + 1)
+	return w.resize(j, n)
 }
 
-// value is the j-th variable value, which is set.
+// fillEnds makes the ends of the first k values known.
+func (w *rowWriter) fillEnds(k int) {
+	for ; w.top < k; w.top++ {
+		w.ends[w.top] = w.n - len(w.s.template)
+	}
+}
+
+// value is the j-th variable value; its end is known.
 func (w *rowWriter) value(j int) []byte {
 	base := len(w.s.template)
 	from, to := base, base+w.ends[j]
@@ -248,20 +264,28 @@ func (w *rowWriter) value(j int) []byte {
 }
 
 // resize changes the length of a value that others may follow, keeping its
-// bytes as far as they fit.
+// bytes as far as they fit. What it adds is not cleared.
 func (w *rowWriter) resize(j, n int) []byte {
 	to := len(w.s.template) + w.ends[j]
-	grow := n - len(w.value(j))
-	old := len(w.buf)
-	if grow > 0 {
-		w.extend(grow)
-	}
-	copy(w.buf[to+grow:old+max(grow, 0)], w.buf[to:old])
-	w.buf = w.buf[:old+grow]
+	more := n - len(w.value(j))
+	w.grow(more)
+	copy(w.buf[to+more:w.n+max(more, 0)], w.buf[to:w.n])
+	w.n += more
 	for i := j; i < w.top; i++ {
-		w.ends[i] += grow
+		w.ends[i] += more
 	}
 	return w.value(j)
+}
+
+// grow makes room for n more bytes.
+func (w *rowWriter) grow(n int) {
+	need := w.n + n + slack
+	if need <= len(w.buf) {
+		return
+	}
+	grown := make([]byte, max(need, min(2*len(w.buf), need+1<<20)))
+	copy(grown, w.buf[:w.n])
+	w.buf = grown
 }
 
 // finish returns the encoding, which lives until the next begin. A wide row has
@@ -271,36 +295,33 @@ func (w *rowWriter) finish() ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	base := len(w.s.template)
-	for ; w.top < len(w.ends); w.top++ {
-		w.ends[w.top] = len(w.buf) - base
-	}
-	w.extend(0)
-	n := align8(max(len(w.buf), minRowLen))
+	w.fillEnds(len(w.ends))
+	n := align8(max(w.n, minRowLen))
 	if n > maxPiece {
 		return w.finishWide()
 	}
-	row := w.buf[:n]
-	clear(row[len(w.buf):])
+	binary.LittleEndian.PutUint64(w.buf[w.n:], 0)
+	binary.LittleEndian.PutUint64(w.buf[w.n+8:], 0)
+	ends := w.buf[w.s.endsOff:]
 	for j, end := range w.ends {
-		binary.LittleEndian.PutUint16(row[w.s.endsOff+2*j:], uint16(end))
+		binary.LittleEndian.PutUint16(ends[2*j:], uint16(end))
 	}
-	setHeader(row, makeHeader(n, 0))
-	return row, nil
+	setHeader(w.buf, makeHeader(n, 0))
+	return w.buf[:n], nil
 }
 
 // finishWide moves the variable bytes to make room for 4-byte end offsets.
 func (w *rowWriter) finishWide() ([]byte, error) {
-	base, total := len(w.s.template), len(w.buf)-len(w.s.template)
-	if total > math.MaxUint32 {
+	narrow, wide := len(w.s.template), w.s.wideBase()
+	if w.n-narrow > math.MaxUint32 {
 		w.fail(ErrTooLong, -1)
 		return nil, w.err
 	}
-	wide := w.s.wideBase()
-	w.extend(wide - base)
-	copy(w.buf[wide:], w.buf[base:base+total])
-	row := w.buf[:align8(len(w.buf))]
-	clear(row[len(w.buf):])
+	w.grow(wide - narrow)
+	end := w.n + wide - narrow
+	copy(w.buf[wide:end], w.buf[narrow:w.n])
+	row := w.buf[:align8(end)]
+	clear(row[end:])
 	for j, end := range w.ends {
 		binary.LittleEndian.PutUint32(row[w.s.endsOff+4*j:], uint32(end))
 	}
@@ -312,16 +333,7 @@ func (w *rowWriter) finishWide() ([]byte, error) {
 func (w *rowWriter) checkMissing() {
 	for i, m := range w.missing {
 		if m != 0 {
-			w.failMissing(i*64 + bits.TrailingZeros64(m))
-			return
-		}
-	}
-}
-
-func (w *rowWriter) failMissing(bit int) {
-	for i := range w.s.cols {
-		if c := &w.s.cols[i]; c.nullMask == 0 && c.missing == bit {
-			w.fail(ErrNull, i)
+			w.fail(ErrNull, i*64+bits.TrailingZeros64(m))
 			return
 		}
 	}
@@ -338,10 +350,16 @@ func (c *column) fit(v []byte) (keep int, ok bool) {
 		}
 	case kindBinary:
 		if c.length != MaxValueLen {
-			return c.length, n <= c.length
+			return int(c.length), n <= int(c.length)
 		}
 	}
-	return n, n <= c.length || c.chars != nil && n <= MaxValueLen && c.chars.Chars(v[:n]) <= c.length
+	return n, n <= int(c.length) || c.charsFit(v[:n])
+}
+
+// charsFit reports whether a string with more bytes than Length has no more
+// characters, where the collation counts those.
+func (c *column) charsFit(v []byte) bool {
+	return c.coll != nil && c.coll.chars != nil && len(v) <= MaxValueLen && c.coll.chars.Chars(v) <= int(c.length)
 }
 
 // putFixed stores the low width bytes of v.

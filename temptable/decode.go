@@ -154,7 +154,7 @@ func (c *column) validValue(s *Schema, row []byte) bool {
 		keep, ok := c.fit(v)
 		return null && len(v) == 0 || !null && ok && keep == len(v)
 	case null:
-		return allZero(row[c.off : c.off+int(c.width)])
+		return allZero(row[c.off : c.off+int32(c.width)])
 	case c.kind.float():
 		v := c.fixed(row)
 		q, ok := c.storedFloat(c.loadedFloat(v)) // false for a signalling NaN

@@ -2,49 +2,53 @@ package temptable
 
 import "math"
 
-// column is where and how the codec stores one column. Fixed values are read
-// by one 8-byte load that ends with the value (or begins with the row, where
-// there are fewer than 8 bytes before), and two shifts.
+// column is where and how the codec stores one column: 64 bytes, one cache
+// line. Fixed values are read by one 8-byte load that ends with the value (or
+// begins with the row, where there are fewer than 8 bytes before), and two
+// shifts.
 type column struct {
-	kind  kind
-	width uint8 // of a fixed value; 0: variable
-	fsp   uint8
-	index int // in the schema
-
-	nullMask byte // 0: NOT NULL
-	nullOff  int  // of the byte in the row that nullMask is about
-	missing  int  // the bit in Schema.missing of a NOT NULL column
-
-	off      int   // of a fixed value; for a variable one the offset of its 2-byte end
-	varIndex int   // among the variable columns
-	load     int   // where the 8-byte load starts
-	lsh, rsh uint8 // left first, then right, keeping the sign if signed
-
-	min, max int64 // of kindInt; kindUint reads max as unsigned
-	length   int   // the bound of a string; MaxValueLen where there is none
+	kind     kind
+	width    uint8 // of a fixed value; 0: variable
+	fsp      uint8
+	nullMask byte  // 0: NOT NULL
+	lsh, rsh uint8 // of the load: left first, then right
 	digits   uint8 // of a decimal
 	scale    uint8
-	coll     Collation // nil: bytes
-	chars    CharCounter
+
+	index    int32 // in the schema
+	nullOff  int32 // of the byte in the row that nullMask is about
+	off      int32 // of a fixed value; for a variable one the offset of its 2-byte end
+	load     int32 // where the 8-byte load starts
+	varIndex int32 // among the variable columns
+	base     int32 // where the variable bytes start, behind 2-byte ends
+	length   int32 // the bound of a string; MaxValueLen where there is none
+
+	min, max int64 // of kindInt; kindUint reads max as unsigned
+	coll     *collated
+}
+
+// collated is what strings with a collation need; nil stands for binary.
+type collated struct {
+	Collation
+	chars CharCounter // nil: Length counts bytes
 }
 
 // layout places the columns: header, null bitmap, fixed values, end offsets.
 func (s *Schema) layout() {
 	s.cols = make([]column, len(s.public))
-	nullable, required := 0, 0
+	s.missing = make([]uint64, (len(s.cols)+63)/64)
+	nullable := 0
 	for i := range s.cols {
 		c := &s.cols[i]
 		*c = describe(s.public[i])
-		c.index = i
+		c.index = int32(i)
 		if s.public[i].NotNull {
-			c.missing = required
-			required++
+			s.missing[i/64] |= 1 << (i % 64)
 			continue
 		}
-		c.nullOff, c.nullMask = headerLen+nullable/8, 1<<(nullable%8)
+		c.nullOff, c.nullMask = int32(headerLen+nullable/8), 1<<(nullable%8)
 		nullable++
 	}
-	s.missing = ones64(required)
 	s.bitmapLen = (nullable + 7) / 8
 	s.placeFixed(headerLen + s.bitmapLen)
 	s.placeVariable()
@@ -63,10 +67,10 @@ func (s *Schema) placeFixed(off int) {
 		if c.width == 0 {
 			continue
 		}
-		c.off = off
+		c.off = int32(off)
 		off += int(c.width)
-		c.load = max(0, off-8)
-		c.lsh = uint8(8 * (c.load + 8 - off))
+		c.load = int32(max(0, off-8))
+		c.lsh = uint8(8 * (int(c.load) + 8 - off))
 		c.rsh = 64 - 8*min(8, c.width)
 	}
 	s.endsOff = off
@@ -78,9 +82,12 @@ func (s *Schema) placeVariable() {
 		if c.width != 0 {
 			continue
 		}
-		c.varIndex = s.numVar
-		c.off = s.endsOff + 2*s.numVar
+		c.varIndex = int32(s.numVar)
+		c.off = int32(s.endsOff + 2*s.numVar)
 		s.numVar++
+	}
+	for i := range s.cols {
+		s.cols[i].base = int32(s.endsOff + 2*s.numVar)
 	}
 }
 
@@ -143,22 +150,13 @@ func setWidth(n int) uint8 {
 
 func describeVariable(c *column, p Column) {
 	if p.Length > 0 {
-		c.length = p.Length
+		c.length = int32(p.Length)
 	}
 	if isBinary(p.Collation) {
 		return
 	}
-	c.coll = p.Collation
-	c.chars, _ = p.Collation.(CharCounter)
-}
-
-// ones64 is a bitmap whose first n bits are set.
-func ones64(n int) []uint64 {
-	m := make([]uint64, (n+63)/64)
-	for i := range n {
-		m[i/64] |= 1 << (i % 64)
-	}
-	return m
+	chars, _ := p.Collation.(CharCounter)
+	c.coll = &collated{p.Collation, chars}
 }
 
 // maxDigits is the most digits of a DECIMAL.

@@ -135,8 +135,7 @@ func (c *column) bytes(s *Schema, row []byte) []byte {
 	if header(row)&flagChained != 0 {
 		return c.wideBytes(s, row)
 	}
-	base := len(s.template)
-	from, to := base, base+int(binary.LittleEndian.Uint16(row[c.off:]))
+	from, to := int(c.base), int(c.base)+int(binary.LittleEndian.Uint16(row[c.off:]))
 	if c.varIndex > 0 {
 		from += int(binary.LittleEndian.Uint16(row[c.off-2:]))
 	}
@@ -146,7 +145,7 @@ func (c *column) bytes(s *Schema, row []byte) []byte {
 // wideBytes is bytes where the end offsets have 4 bytes.
 func (c *column) wideBytes(s *Schema, row []byte) []byte {
 	base := s.wideBase()
-	at := s.endsOff + 4*c.varIndex
+	at := s.endsOff + 4*int(c.varIndex)
 	from, to := base, base+int(binary.LittleEndian.Uint32(row[at:]))
 	if c.varIndex > 0 {
 		from += int(binary.LittleEndian.Uint32(row[at-4:]))

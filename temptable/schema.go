@@ -44,7 +44,7 @@ type Schema struct {
 	// template is an empty row: header, null bits all set, zeros up to the
 	// first variable byte of a row with 2-byte offsets.
 	template []byte
-	missing  []uint64 // one bit for each NOT NULL column
+	missing  []uint64 // a bit for each column, set where it is NOT NULL
 	// bitmapLen is the length of the null bitmap, in bytes.
 	bitmapLen int
 	endsOff   int // where the end offsets start
