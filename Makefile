@@ -1,0 +1,49 @@
+# Everything that a contributor or CI runs. `make` prints the targets.
+
+GO        ?= go
+FUZZTIME  ?= 20s
+BENCHTIME ?= 1s
+COUNT     ?= 6
+STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: help build test race bench fuzz lint cover
+
+help:
+	@echo "make build   bin/spillway"
+	@echo "make test    all tests, checked build (-tags invariants)"
+	@echo "make race    all tests under the race detector, on the heap-backed system layer"
+	@echo "make bench   benchmarks, benchstat-ready (COUNT=$(COUNT) BENCHTIME=$(BENCHTIME))"
+	@echo "make fuzz    every fuzz target for FUZZTIME=$(FUZZTIME)"
+	@echo "make lint    gofmt, go vet, staticcheck"
+	@echo "make cover   cover.out and the total"
+
+build:
+	$(GO) build -trimpath -o bin/spillway ./cmd/spillway
+
+test:
+	$(GO) test -tags invariants ./...
+
+race:
+	$(GO) test -race ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -benchtime $(BENCHTIME) ./...
+
+# go test takes one fuzz target at a time.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	  done; \
+	done
+
+lint:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) vet -tags invariants ./...
+	$(STATICCHECK) ./...
+
+cover:
+	$(GO) test -coverprofile cover.out ./...
+	$(GO) tool cover -func cover.out | tail -1
