@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Batch is a run of rows by columns: what InsertBatch takes and ReadBatch
@@ -62,24 +63,35 @@ type batchEncoder struct {
 	// need is the length of the first row that the scratch had no room for.
 	need int
 
+	// The chunk under way: rows [from, from+n) of b, n shrinking to the rows
+	// before the first error; at are their offsets in buf.
+	b    *Batch
+	from int
+	n    int
+	buf  []byte
+	at   []int32
+	wide bool // whether a row of the chunk has 4-byte ends
+	err  error
+
 	sizes  [chunkRows]int   // of the rows with 2-byte ends, before alignment
 	filled [chunkRows]int   // the variable bytes written so far
-	vals   [chunkRows]int64 // a fixed column, when it cannot be used in place
+	vals   [chunkRows]int64 // of a fixed column, when they cannot be used in place
 }
 
 // encode encodes rows from, from+1, … of b into scratch, as many of those below
 // to as fit, and returns how many. When not even the first one fits it returns
 // 0 and no error, and need says what it takes. On an error, which names the
-// row, exactly the rows before it are encoded. scratch is at most 2 GiB.
+// row, exactly the rows before it are encoded. scratch is used up to 2 GiB.
 func (e *batchEncoder) encode(b *Batch, from, to int, scratch []byte) (int, error) {
 	e.offs = append(e.offs[:0], 0)
-	if err := e.checkShape(b, from, to); err != nil {
+	if err := checkShape(e.s, b, from, to); err != nil {
 		return 0, err
 	}
+	e.b, e.buf = b, scratch[:min(len(scratch), math.MaxInt32)]
 	done := from
 	for done < to {
 		n := min(to-done, chunkRows)
-		k, err := e.chunk(b, done, n, scratch)
+		k, err := e.chunk(done, n)
 		done += k
 		if err != nil || k < n {
 			return done - from, err
@@ -88,245 +100,283 @@ func (e *batchEncoder) encode(b *Batch, from, to int, scratch []byte) (int, erro
 	return done - from, nil
 }
 
-// chunkState is one chunk under way: its rows [from, from+n) of the batch, n
-// shrinking to the rows before the first error.
-type chunkState struct {
-	b    *Batch
-	from int
-	n    int
-	buf  []byte
-	offs []int32
-	err  error
+func (e *batchEncoder) chunk(from, n int) (int, error) {
+	e.from, e.n, e.err = from, n, nil
+	e.measure()
+	e.allot()
+	for i := range e.s.cols {
+		e.column(&e.s.cols[i], &e.b.Cols[i])
+	}
+	e.offs = e.offs[:len(e.offs)-len(e.at)+e.n+1]
+	return e.n, e.err
+}
+
+// fail ends the chunk before its row i. It is kept out of line, off the hot
+// paths.
+//
+//go:noinline
+func (e *batchEncoder) fail(cause error, i int, c *column) {
+	e.n = i
+	e.err = &valueError{cause: cause, row: e.from + i, col: int(c.index), name: e.s.public[c.index].Name}
 }
 
 // place is where row i of the chunk is in the vectors.
-func (c *chunkState) place(i int) int {
-	if c.b.Sel == nil {
-		return c.from + i
+func (e *batchEncoder) place(i int) int {
+	if e.b.Sel == nil {
+		return e.from + i
 	}
-	return int(c.b.Sel[c.from+i])
+	return int(e.b.Sel[e.from+i])
 }
 
-func (c *chunkState) fail(cause error, i int, col *column, name string) {
-	c.n = i
-	c.err = &valueError{cause: cause, row: c.from + i, col: int(col.index), name: name}
-}
-
-func (e *batchEncoder) chunk(b *Batch, from, n int, scratch []byte) (int, error) {
-	c := chunkState{b: b, from: from, n: n, buf: scratch}
-	e.measure(&c)
-	c.offs = e.allot(&c)
-	for i := range e.s.cols {
-		e.column(&c, &e.s.cols[i])
-	}
-	e.offs = e.offs[:len(e.offs)-len(c.offs)+c.n+1]
-	return c.n, c.err
-}
-
-// measure adds up the lengths of the variable values.
-func (e *batchEncoder) measure(c *chunkState) {
-	for i := range c.n {
-		e.sizes[i] = len(e.s.template)
+// measure adds up the lengths of the rows.
+func (e *batchEncoder) measure() {
+	sizes, base := e.sizes[:e.n], len(e.s.template)
+	for i := range sizes {
+		sizes[i] = base
 	}
 	for i := range e.s.cols {
-		if col := &e.s.cols[i]; col.width == 0 {
-			e.measureColumn(c, col)
+		c, v := &e.s.cols[i], &e.b.Cols[i]
+		switch {
+		case c.width != 0:
+		case e.inPlace(v) && c.kind == kindBytes:
+			e.measureInPlace(c, v)
+		default:
+			e.measureColumn(c, v)
 		}
 	}
 }
 
-func (e *batchEncoder) measureColumn(c *chunkState, col *column) {
-	v := &c.b.Cols[col.index]
-	plain := col.kind == kindBytes
-	for i := range c.n {
-		p := c.place(i)
-		from, to := v.Off[p], v.Off[p+1]
-		if v.isNull(p) {
-			continue
-		}
-		if from < 0 || from > to || int(to) > len(v.Bytes) {
-			c.fail(ErrBatch, i, col, e.s.public[col.index].Name)
-			return
-		}
-		n := int(to - from)
-		if !plain || n > int(col.length) {
-			keep, ok := col.fit(v.Bytes[from:to])
+// inPlace reports whether the chunk's values follow each other in v.
+func (e *batchEncoder) inPlace(v *Vector) bool { return e.b.Sel == nil && v.Valid == nil }
+
+func (e *batchEncoder) measureInPlace(c *column, v *Vector) {
+	ends := v.Off[e.from+1 : e.from+e.n+1]
+	sizes := e.sizes[:len(ends)]
+	last, limit, length := v.Off[e.from], len(v.Bytes), uint32(c.length)
+	for i, end := range ends {
+		n := uint32(end - last)
+		if last < 0 || int(end) > limit || n > length {
+			keep, ok := e.measureValue(c, v, i)
 			if !ok {
-				c.fail(ErrTooLong, i, col, e.s.public[col.index].Name)
 				return
 			}
-			n = keep
+			n = uint32(keep)
+		}
+		sizes[i] += int(n)
+		last = end
+	}
+}
+
+func (e *batchEncoder) measureColumn(c *column, v *Vector) {
+	for i := range e.n {
+		if v.isNull(e.place(i)) {
+			continue
+		}
+		n, ok := e.measureValue(c, v, i)
+		if !ok {
+			return
 		}
 		e.sizes[i] += n
 	}
 }
 
-// allot gives each row its place, as far as the scratch goes, clears it and
-// writes the headers. It returns the rows' offsets.
-func (e *batchEncoder) allot(c *chunkState) []int32 {
-	first := len(e.offs) - 1
-	start := int(e.offs[first])
-	off, limit := start, min(len(c.buf), math.MaxInt32)
-	for i := range c.n {
-		n := align8(max(e.sizes[i], minRowLen))
-		if n > maxPiece {
-			n = align8(e.sizes[i] + 2*e.s.numVar)
-		}
-		if n > limit-off {
-			e.need = n
-			c.n = i
-			c.err = nil
-			break
-		}
-		off += n
-		e.offs = append(e.offs, int32(off))
+// measureValue is the stored length of row i's value, or a failure.
+func (e *batchEncoder) measureValue(c *column, v *Vector, i int) (int, bool) {
+	p := e.place(i)
+	from, to := v.Off[p], v.Off[p+1]
+	if from < 0 || from > to || int(to) > len(v.Bytes) {
+		e.fail(ErrBatch, i, c)
+		return 0, false
 	}
-	clear(c.buf[start:off])
-	offs := e.offs[first:]
-	for i := range c.n {
-		h := uint16(flagChained)
-		if n := int(offs[i+1] - offs[i]); e.sizes[i] <= maxPiece {
-			h = makeHeader(n, 0)
-		}
-		setHeader(c.buf[offs[i]:], h)
+	n, ok := c.fit(v.Bytes[from:to])
+	if !ok {
+		e.fail(ErrTooLong, i, c)
 	}
-	return offs
+	return n, ok
 }
 
-func (e *batchEncoder) column(c *chunkState, col *column) {
-	v := &c.b.Cols[col.index]
+// allot gives each row its place, as far as the scratch goes, writes the header
+// and clears what no value will fill: the null bitmap and the padding.
+func (e *batchEncoder) allot() {
+	first := len(e.offs) - 1
+	e.offs = slices.Grow(e.offs, e.n)[:first+1+e.n]
+	e.at = e.offs[first:]
+	e.wide = false
+	buf, off := e.buf, int(e.at[0])
+	for i, size := range e.sizes[:e.n] {
+		n := align8(max(size, minRowLen))
+		h := uint64(n / 8)
+		if n > maxPiece {
+			n, h, e.wide = align8(size+2*e.s.numVar), flagChained, true
+		}
+		end := off + n
+		if end > len(buf) {
+			e.need, e.n, e.err = n, i, nil
+			break
+		}
+		binary.LittleEndian.PutUint64(buf[end-8:end], 0)
+		binary.LittleEndian.PutUint64(buf[off:off+8], h)
+		e.at[i+1] = int32(end)
+		off = end
+	}
+	if e.s.bitmapLen > 8-headerLen {
+		e.clearBitmaps()
+	}
+}
+
+func (e *batchEncoder) clearBitmaps() {
+	for _, k := range e.at[:e.n] {
+		clear(e.buf[k+headerLen : k+headerLen+int32(e.s.bitmapLen)])
+	}
+}
+
+func (e *batchEncoder) column(c *column, v *Vector) {
 	if v.Valid != nil {
-		e.nulls(c, col, v)
+		e.nulls(c, v)
 	}
 	switch {
-	case col.width == 0:
-		e.variable(c, col, v)
-	case col.kind.float():
-		e.store(c, col, e.floats(c, col, v))
+	case c.width == 0 && c.kind == kindBytes && e.inPlace(v) && !e.wide:
+		e.variableInPlace(c, v)
+	case c.width == 0:
+		e.variable(c, v)
+	case c.kind.float():
+		e.floats(c, v)
+	case c.kind == kindTime && c.fsp == 0:
+		e.seconds(c, e.gather(v))
+	case c.kind == kindInt && c.width == 4:
+		e.int32s(c, e.gather(v))
 	default:
-		e.store(c, col, e.ints(c, col, v))
+		e.ints(c, e.gather(v))
 	}
 }
 
 // nulls sets the null bits, or fails for a NOT NULL column.
-func (e *batchEncoder) nulls(c *chunkState, col *column, v *Vector) {
-	for i := range c.n {
-		if !v.isNull(c.place(i)) {
+func (e *batchEncoder) nulls(c *column, v *Vector) {
+	for i := range e.n {
+		if !v.isNull(e.place(i)) {
 			continue
 		}
-		if col.nullMask == 0 {
-			c.fail(ErrNull, i, col, e.s.public[col.index].Name)
+		if c.nullMask == 0 {
+			e.fail(ErrNull, i, c)
 			return
 		}
-		c.buf[c.offs[i]+col.nullOff] |= col.nullMask
-	}
-}
-
-// ints returns the stored integers of the chunk, 0 for NULL.
-func (e *batchEncoder) ints(c *chunkState, col *column, v *Vector) []int64 {
-	src := e.gather(c, v)
-	if col.kind == kindInt {
-		e.checkInts(c, col, src)
-		return src
-	}
-	for i := range src[:c.n] {
-		q, ok := col.stored(src[i])
-		if !ok {
-			c.fail(ErrRange, i, col, e.s.public[col.index].Name)
-			break
-		}
-		e.vals[i] = q
-	}
-	return e.vals[:]
-}
-
-func (e *batchEncoder) checkInts(c *chunkState, col *column, src []int64) {
-	span := uint64(col.max) - uint64(col.min)
-	for i, v := range src[:c.n] {
-		if uint64(v)-uint64(col.min) > span {
-			c.fail(ErrRange, i, col, e.s.public[col.index].Name)
-			return
-		}
+		e.buf[e.at[i]+c.nullOff] |= c.nullMask
 	}
 }
 
 // gather returns the chunk's integers: in place where nothing is selected and
 // nothing NULL.
-func (e *batchEncoder) gather(c *chunkState, v *Vector) []int64 {
-	if c.b.Sel == nil && v.Valid == nil {
-		return v.I64[c.from : c.from+c.n]
+func (e *batchEncoder) gather(v *Vector) []int64 {
+	if e.inPlace(v) {
+		return v.I64[e.from : e.from+e.n]
 	}
-	for i := range c.n {
-		p := c.place(i)
+	for i := range e.n {
+		p := e.place(i)
 		e.vals[i] = 0
 		if !v.isNull(p) {
 			e.vals[i] = v.I64[p]
 		}
 	}
-	return e.vals[:c.n]
+	return e.vals[:e.n]
 }
 
-// floats returns the bits of the chunk's floats, 0 for NULL.
-func (e *batchEncoder) floats(c *chunkState, col *column, v *Vector) []int64 {
-	for i := range c.n {
-		p := c.place(i)
-		e.vals[i] = 0
-		if v.isNull(p) {
-			continue
-		}
-		q, ok := col.storedFloat(v.F64[p])
+// ints writes the chunk's values of an integer or temporal column.
+func (e *batchEncoder) ints(c *column, src []int64) {
+	buf, at := e.buf, e.at[:len(src)]
+	for i, v := range src {
+		q, ok := c.stored(v)
 		if !ok {
-			c.fail(ErrRange, i, col, e.s.public[col.index].Name)
-			break
+			e.fail(ErrRange, i, c)
+			return
 		}
-		e.vals[i] = q
+		putFixed(buf[at[i]+c.off:], c.width, q)
 	}
-	return e.vals[:]
 }
 
-// store writes the chunk's values of a fixed column.
-func (e *batchEncoder) store(c *chunkState, col *column, vals []int64) {
-	vals, offs, off := vals[:c.n], c.offs[:c.n], int(col.off)
-	switch col.width {
-	case 4:
-		for i, v := range vals {
-			binary.LittleEndian.PutUint32(c.buf[int(offs[i])+off:], uint32(v))
+// int32s is ints for INT.
+func (e *batchEncoder) int32s(c *column, src []int64) {
+	buf, at, off := e.buf, e.at[:len(src)], c.off
+	for i, v := range src {
+		if int64(int32(v)) != v {
+			e.fail(ErrRange, i, c)
+			return
 		}
-	case 8:
-		for i, v := range vals {
-			binary.LittleEndian.PutUint64(c.buf[int(offs[i])+off:], uint64(v))
+		k := at[i] + off
+		binary.LittleEndian.PutUint32(buf[k:k+4], uint32(v))
+	}
+}
+
+// seconds is ints for TIME without a fraction.
+func (e *batchEncoder) seconds(c *column, src []int64) {
+	buf, at, off := e.buf, e.at[:len(src)], c.off
+	for i, v := range src {
+		q := v / 1e6
+		if uint64(v+maxTime) > 2*maxTime || q*1e6 != v {
+			e.fail(ErrRange, i, c)
+			return
 		}
-	case 3:
-		for i, v := range vals {
-			dst := c.buf[int(offs[i])+off:]
-			binary.LittleEndian.PutUint16(dst, uint16(v))
-			dst[2] = byte(v >> 16)
+		k := at[i] + off
+		dst := buf[k : k+3]
+		binary.LittleEndian.PutUint16(dst, uint16(q))
+		dst[2] = byte(q >> 16)
+	}
+}
+
+// floats writes the chunk's values of a FLOAT or DOUBLE, zeros for NULL.
+func (e *batchEncoder) floats(c *column, v *Vector) {
+	for i := range e.n {
+		p, q, ok := e.place(i), int64(0), true
+		if !v.isNull(p) {
+			q, ok = c.storedFloat(v.F64[p])
 		}
-	default:
-		for i, v := range vals {
-			putFixed(c.buf[int(offs[i])+off:], col.width, v)
+		if !ok {
+			e.fail(ErrRange, i, c)
+			return
 		}
+		putFixed(e.buf[e.at[i]+c.off:], c.width, q)
+	}
+}
+
+// variableInPlace is variable for the plain case.
+func (e *batchEncoder) variableInPlace(c *column, v *Vector) {
+	if c.varIndex == 0 {
+		clear(e.filled[:e.n])
+	}
+	ends := v.Off[e.from+1 : e.from+e.n+1]
+	at, filled := e.at[:len(ends)], e.filled[:len(ends)]
+	buf, text, last := e.buf, v.Bytes, int(v.Off[e.from])
+	off, base := c.off, int(c.base)
+	for i, end := range ends {
+		src := text[last:end]
+		row := int(at[i])
+		to := filled[i] + len(src)
+		copy(buf[row+base+filled[i]:], src)
+		k := at[i] + off
+		binary.LittleEndian.PutUint16(buf[k:k+2], uint16(to))
+		filled[i] = to
+		last = int(end)
 	}
 }
 
 // variable writes the chunk's values of a variable column and their ends.
-func (e *batchEncoder) variable(c *chunkState, col *column, v *Vector) {
-	if col.varIndex == 0 {
-		clear(e.filled[:c.n])
+func (e *batchEncoder) variable(c *column, v *Vector) {
+	if c.varIndex == 0 {
+		clear(e.filled[:e.n])
 	}
-	base := len(e.s.template)
-	for i := range c.n {
-		row := c.buf[c.offs[i]:c.offs[i+1]]
-		src, n := col.valueAt(v, c.place(i))
-		at := e.filled[i]
+	for i := range e.n {
+		row := e.buf[e.at[i]:e.at[i+1]]
+		src, n := c.valueAt(v, e.place(i))
+		from := e.filled[i]
 		e.filled[i] += n
+		base := int(c.base)
 		if header(row)&flagChained != 0 {
-			copy(row[e.s.wideBase()+at:], src)
-			binary.LittleEndian.PutUint32(row[e.s.endsOff+4*int(col.varIndex):], uint32(at+n))
-			continue
+			base = e.s.wideBase()
+			binary.LittleEndian.PutUint32(row[e.s.endsOff+4*int(c.varIndex):], uint32(from+n))
+		} else {
+			binary.LittleEndian.PutUint16(row[c.off:], uint16(from+n))
 		}
-		copy(row[base+at:], src)
-		binary.LittleEndian.PutUint16(row[col.off:], uint16(at+n))
+		dst := row[base+from : base+from+n]
+		clear(dst[copy(dst, src):])
 	}
 }
 
@@ -337,20 +387,17 @@ func (c *column) valueAt(v *Vector, p int) (src []byte, n int) {
 		return nil, 0
 	}
 	src = v.Bytes[v.Off[p]:v.Off[p+1]]
-	if c.kind == kindBytes {
-		return src, len(src)
-	}
 	n, _ = c.fit(src)
 	return src[:min(n, len(src))], n
 }
 
 // checkShape makes sure that the vectors have all places that the rows are at.
-func (e *batchEncoder) checkShape(b *Batch, from, to int) error {
+func checkShape(s *Schema, b *Batch, from, to int) error {
 	if from < 0 || to > b.N || b.Sel != nil && len(b.Sel) < to {
 		return fmt.Errorf("%w: rows %d to %d of %d, %d selected", ErrBatch, from, to, b.N, len(b.Sel))
 	}
-	if len(b.Cols) != len(e.s.cols) {
-		return fmt.Errorf("%w: %d vectors for %d columns", ErrBatch, len(b.Cols), len(e.s.cols))
+	if len(b.Cols) != len(s.cols) {
+		return fmt.Errorf("%w: %d vectors for %d columns", ErrBatch, len(b.Cols), len(s.cols))
 	}
 	places := to
 	if b.Sel != nil {
@@ -359,9 +406,9 @@ func (e *batchEncoder) checkShape(b *Batch, from, to int) error {
 			return err
 		}
 	}
-	for i := range e.s.cols {
-		if have := b.Cols[i].places(&e.s.cols[i]); have < places {
-			return fmt.Errorf("%w: column %d (%s) has %d places of %d", ErrBatch, i, e.s.public[i].Name, have, places)
+	for i := range s.cols {
+		if have := b.Cols[i].places(&s.cols[i]); have < places {
+			return fmt.Errorf("%w: column %d (%s) has %d places of %d", ErrBatch, i, s.public[i].Name, have, places)
 		}
 	}
 	return nil
