@@ -1,0 +1,139 @@
+package filespace
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spillway-db/spillway/internal/sys"
+)
+
+// pageSize is the smallest page of any machine.
+const pageSize = 4096
+
+// AllocWarm is Alloc, and touches the pages of a mapped piece that was cold,
+// so that its holder meets no page fault that has to ask the file system.
+// Files that turn out to be out of reach (truncated by somebody, say) are set
+// aside and passed over; if nothing else is left the error matches [ErrIO] and
+// sys.ErrFault.
+func (s *Space) AllocWarm(n int) (Piece, error) {
+	p, cold, err := s.Alloc(n)
+	if err != nil || !cold {
+		return p, err
+	}
+	if s.warm(p) == nil {
+		return p, nil
+	}
+	s.grow.Lock()
+	defer s.grow.Unlock()
+	defer s.trimDead()
+	s.free(p)
+	return s.allocWarm(n)
+}
+
+// allocWarm is AllocWarm under grow. It tries one piece more than there are
+// files: a failure costs a file.
+func (s *Space) allocWarm(n int) (Piece, error) {
+	for tries := s.count(); ; tries-- {
+		p, cold, err := s.alloc(n)
+		if err != nil || !cold {
+			return p, err
+		}
+		if err = s.warm(p); err == nil {
+			return p, nil
+		}
+		s.free(p)
+		if tries <= 0 {
+			return Piece{}, err
+		}
+	}
+}
+
+// warm touches a piece. It fails only if the file is out of reach; then it is
+// set aside.
+func (s *Space) warm(p Piece) error {
+	mem := p.Bytes()
+	err := s.o.FS.Advise(mem, sys.Populate)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = s.touch(mem)
+	}
+	switch {
+	case err == nil:
+		s.warmed(p)
+		return nil
+	case !outOfReach(err):
+		return nil // short of memory, say: it stays cold
+	}
+	s.mu.Lock()
+	s.condemn(p.f)
+	s.mu.Unlock()
+	return s.failed(p.f.dir, int(p.order), errors.Join(sys.ErrFault, err))
+}
+
+// warmed notes that p has been touched.
+func (s *Space) warmed(p Piece) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := p.f.touched.add(int(p.off), p.Size())
+	if !p.f.bad {
+		s.n.cold -= int64(fresh)
+	}
+}
+
+// outOfReach says that an access would be a fault (madvise(2) on
+// MADV_POPULATE_WRITE).
+func outOfReach(err error) bool {
+	return errors.Is(err, syscall.EFAULT) || errors.Is(err, syscall.EIO) || errors.Is(err, sys.ErrFault)
+}
+
+// touch does by hand what kernels before 5.14 cannot.
+func (s *Space) touch(mem []byte) (err error) {
+	defer sys.Recover(&err, s, debug.SetPanicOnFault(true))
+	for i := 0; i < len(mem); i += pageSize {
+		mem[i] = 0
+	}
+	return nil
+}
+
+// Prepare makes bytes that Take will find, and find warm, in pieces of the
+// size largest, then of smaller ones down to smallest where the rest or the
+// limit wants it. Others who find nothing to take meanwhile wait for it. It
+// stops at the first failure, or when ctx ends; what was prepared stays.
+func (s *Space) Prepare(ctx context.Context, bytes int64, largest, smallest int) error {
+	s.grow.Lock()
+	defer s.grow.Unlock()
+	held, err := s.hold(ctx, bytes, largest, smallest)
+	dead := err != nil
+	for i := len(held) - 1; i >= 0; i-- { // the first is taken first then
+		_, d := s.free(held[i])
+		dead = dead || d
+	}
+	if dead {
+		s.trimDead()
+	}
+	return err
+}
+
+// hold takes warm pieces of bytes in all.
+func (s *Space) hold(ctx context.Context, bytes int64, size, smallest int) (held []Piece, err error) {
+	for bytes > 0 {
+		if err := ctx.Err(); err != nil {
+			return held, err
+		}
+		for int64(size) > bytes && size > smallest {
+			size /= 2
+		}
+		p, err := s.allocWarm(size)
+		if errors.Is(err, ErrLimit) && size > smallest {
+			size /= 2
+			continue
+		}
+		if err != nil {
+			return held, err
+		}
+		held = append(held, p)
+		bytes -= int64(size)
+	}
+	return held, nil
+}
