@@ -1,0 +1,5 @@
+//go:build !race
+
+package disktable
+
+const raceEnabled = false
