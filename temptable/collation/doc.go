@@ -60,9 +60,9 @@
 // # Sources
 //
 // Weights of the _0900_ collations are the Unicode Collation Algorithm's, version
-// 9.0.0, cut to eight collation elements a character as MySQL does, taken from
-// the tables of vitess.io/vitess; those of the others are what a MariaDB server
-// answers to WEIGHT_STRING. The program in internal/gen writes the tables and the
+// 9.0.0, cut to eight collation elements a character and without contractions as
+// in MySQL, taken from vitess.io/vitess (UNICODE-LICENSE.txt); those of the others
+// are what a MariaDB server answers to WEIGHT_STRING. The program in internal/gen writes the tables and the
 // test vectors; it is a module of its own, so that nothing here depends on either.
 //
 // # Promises

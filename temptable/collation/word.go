@@ -1,6 +1,6 @@
 package collation
 
-import bits "encoding/binary"
+import endian "encoding/binary"
 
 // Eight bytes at a time: each byte of a word is a lane, and no sum or difference
 // below carries from one lane into the next.
@@ -9,11 +9,11 @@ const (
 	highs = 0x80 * ones
 )
 
-func load(b []byte) uint64                     { return bits.LittleEndian.Uint64(b) }
-func store(b []byte, w uint64)                 { bits.LittleEndian.PutUint64(b, w) }
-func appendWord(dst []byte, w uint64) []byte   { return bits.LittleEndian.AppendUint64(dst, w) }
-func appendWeight(dst []byte, w uint16) []byte { return bits.BigEndian.AppendUint16(dst, w) }
-func putWeight(b []byte, w uint16)             { bits.BigEndian.PutUint16(b, w) }
+func load(b []byte) uint64                     { return endian.LittleEndian.Uint64(b) }
+func store(b []byte, w uint64)                 { endian.LittleEndian.PutUint64(b, w) }
+func appendWord(dst []byte, w uint64) []byte   { return endian.LittleEndian.AppendUint64(dst, w) }
+func appendWeight(dst []byte, w uint16) []byte { return endian.BigEndian.AppendUint16(dst, w) }
+func putWeight(b []byte, w uint16)             { endian.BigEndian.PutUint16(b, w) }
 
 // atLeast has 0x80 in the lanes of w, ASCII characters, that are b or more.
 func atLeast(w, b uint64) uint64 { return (w + (0x80-b)*ones) & highs }
