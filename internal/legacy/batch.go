@@ -7,6 +7,8 @@ type Column struct {
 	// Unit is what one step of the stored integer is worth in Vector.I64:
 	// 1,000,000 for a TIME without fraction given in microseconds; 0 means 1.
 	Unit int64
+	// Unsigned integers have no sign bit.
+	Unsigned bool
 }
 
 func (c Column) unit() int64 { return max(c.Unit, 1) }

@@ -111,7 +111,7 @@ func appendRow(b *Batch, cols []Column, row []byte, k int) {
 		v := &b.Cols[c]
 		v.setValid(k, !null)
 		if cols[c].Width > 0 {
-			v.I64 = append(v.I64, integer(data)*cols[c].unit())
+			v.I64 = append(v.I64, cols[c].integer(data)*cols[c].unit())
 			continue
 		}
 		v.Bytes = append(v.Bytes, data...)
@@ -119,14 +119,17 @@ func appendRow(b *Batch, cols []Column, row []byte, k int) {
 	}
 }
 
-// integer reads a little-endian two's complement number of up to 8 bytes.
-func integer(data []byte) int64 {
+// integer reads a little-endian number of up to 8 bytes; none is 0.
+func (c Column) integer(data []byte) int64 {
 	if len(data) == 0 {
 		return 0
 	}
 	var x uint64
 	for i, b := range data {
 		x |= uint64(b) << (8 * i)
+	}
+	if c.Unsigned {
+		return int64(x)
 	}
 	shift := 64 - 8*len(data)
 	return int64(x<<shift) >> shift

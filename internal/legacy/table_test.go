@@ -120,8 +120,10 @@ func TestIntegersKeepTheirSign(t *testing.T) {
 	for _, x := range []int64{0, 1, -1, 3020399, -3020399} {
 		var mem [3]byte
 		putValue(mem[:], &c, &Vector{I64: []int64{x * 1e6}}, 0)
-		require.Equal(t, x, integer(mem[:]))
+		require.Equal(t, x, c.integer(mem[:]))
 	}
+	c = Column{Width: 4, Unsigned: true}
+	require.EqualValues(t, 1<<32-1, c.integer([]byte{255, 255, 255, 255}))
 }
 
 func TestConfigOutOfRange(t *testing.T) {

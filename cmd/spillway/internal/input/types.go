@@ -199,3 +199,18 @@ func checkText(c *Column, text []byte) error {
 	}
 	return nil
 }
+
+// Unit is what a server stores as one step, in the terms of Vector.I64: TIME
+// without fraction is stored in seconds.
+func (c Column) Unit() int64 {
+	unit := int64(1)
+	if c.Type == Time {
+		for range 6 - (c.FSP+1)/2*2 {
+			unit *= 10
+		}
+	}
+	return unit
+}
+
+// Unsigned says whether the column's integers have no sign.
+func (c Column) Unsigned() bool { return types[c.Type].kind == kindUint }

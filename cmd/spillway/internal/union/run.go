@@ -1,0 +1,259 @@
+package union
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
+	"github.com/spillway-db/spillway/internal/legacy"
+)
+
+// longSample is how long a sample of a legacy mode takes that is not repeated.
+const longSample = 10 * time.Second
+
+// runner is one run under way.
+type runner struct {
+	Config
+	modes []*mode
+	files int // that full legacy cycles will make
+}
+
+// mode is one mode under way.
+type mode struct {
+	name    string
+	limits  limits
+	x       executor // nil: none is open
+	samples []sample
+	once    bool // no further samples
+}
+
+// Result is what a run found.
+type Result struct {
+	Expected report.Expected
+	Runs     []report.Run
+	SpillRAM int64 // the budget of the modes mmap and disk
+}
+
+// Run runs every mode and returns what it found; with ErrDiffer beside it if a
+// mode gave another result than the Go map. Other errors: ErrUsage, those of
+// the engines, and the context's. Nothing is left on disk.
+func Run(ctx context.Context, c Config) (res *Result, err error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	r := &runner{Config: c}
+	defer func() { err = errors.Join(err, r.close()) }()
+
+	answer, err := input.Expect(ctx, c.Left, c.Right)
+	if err != nil {
+		return nil, err
+	}
+	runtime.GC() // the map is large
+	for _, prepare := range []func(context.Context) error{r.plan, r.estimate, r.sampleAll} {
+		if err := prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.result(answer)
+}
+
+func (r *runner) result(a input.Answer) (*Result, error) {
+	res := &Result{SpillRAM: r.SpillRAM, Expected: report.Expected{
+		Rows: a.Rows, Checksum: a.Checksum, LeftDuplicates: a.LeftDup, RightDuplicates: a.RightDup}}
+	var faults []error
+	for _, m := range r.modes {
+		run := r.summary(m)
+		res.Runs = append(res.Runs, run)
+		if run.Rows != a.Rows || run.Checksum != a.Checksum {
+			faults = append(faults, fmt.Errorf("%w: %s gives %d rows and checksum %d, a Go map %d and %d",
+				ErrDiffer, m.name, run.Rows, run.Checksum, a.Rows, a.Checksum))
+		}
+	}
+	return res, errors.Join(faults...)
+}
+
+// plan opens every mode, and finds out what makes the modes mmap and disk
+// spill.
+func (r *runner) plan(ctx context.Context) error {
+	if err := r.autoSpill(ctx); err != nil {
+		return err
+	}
+	for _, name := range r.Modes {
+		m := &mode{name: name, limits: r.limitsOf(name)}
+		r.modes = append(r.modes, m)
+		if err := r.warm(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) limitsOf(name string) limits {
+	l := limits{ram: r.MaxRAM, mmap: r.MaxMmap, dir: r.Dir}
+	if name == Mmap || name == Disk {
+		l.ram = r.SpillRAM
+	}
+	l.mmapOff = name == Disk
+	return l
+}
+
+// autoSpill sets SpillRAM to half of what the input takes in RAM.
+func (r *runner) autoSpill(ctx context.Context) error {
+	if r.SpillRAM > 0 || !r.spills() {
+		return nil
+	}
+	x, err := openEngine(r.limitsOf(RAM), r.Left.Schema)
+	if err != nil {
+		return err
+	}
+	_, err = take(ctx, x, r.Left, r.Right)
+	r.SpillRAM = x.counters().ramPeak / 2
+	return errors.Join(err, x.close())
+}
+
+func (r *runner) spills() bool {
+	return slices.Contains(r.Modes, Mmap) || slices.Contains(r.Modes, Disk)
+}
+
+// warm opens the mode, and runs it once unless its samples are to be fresh.
+// Legacy modes keep nothing from one sample to the next.
+func (r *runner) warm(ctx context.Context, m *mode) error {
+	if err := r.open(m); err != nil || isLegacy(m.name) || r.Pool == Fresh {
+		return err
+	}
+	s, err := take(ctx, m.x, r.Left, r.Right)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.name, err)
+	}
+	s.after = m.x.counters()
+	return r.mustSpill(m, &s)
+}
+
+// mustSpill refuses a budget that makes a spilling mode stay in RAM.
+func (r *runner) mustSpill(m *mode, s *sample) error {
+	if (m.name == Mmap || m.name == Disk) && s.after.mmapPeak+s.after.diskPeak == 0 {
+		return fmt.Errorf("%w: with spill-ram %s the mode %s does not spill: it takes %s", ErrUsage,
+			humanize.IBytes(uint64(m.limits.ram)), m.name, humanize.IBytes(uint64(s.after.ramPeak)))
+	}
+	return nil
+}
+
+func (r *runner) open(m *mode) (err error) {
+	if isLegacy(m.name) {
+		m.x = openOld(r.legacyConfig(m.name), r.Left.Schema)
+		return nil
+	}
+	m.x, err = openEngine(m.limits, r.Left.Schema)
+	return err
+}
+
+func (r *runner) legacyConfig(name string) legacy.Config {
+	cfg := legacy.Config{MaxRAM: r.MaxRAM, Dir: r.Dir, Cycles: r.LegacyCycles}
+	if name == Legacy8021 {
+		cfg.Policy = legacy.V8021
+	}
+	if cfg.Cycles == legacy.Full {
+		cfg.OnFile = func(int) { r.Watch.step() }
+	}
+	return cfg
+}
+
+// estimate says beforehand what full legacy cycles will take.
+func (r *runner) estimate(ctx context.Context) error {
+	if r.LegacyCycles != legacy.Full {
+		return nil
+	}
+	for _, m := range r.modes {
+		if !isLegacy(m.name) {
+			continue
+		}
+		cfg := r.legacyConfig(m.name)
+		cfg.Cycles, cfg.OnFile = legacy.DefaultMinFiles, nil
+		x := openOld(cfg, r.Left.Schema)
+		_, err := take(ctx, x, r.Left, r.Right)
+		if err = errors.Join(err, x.close()); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		old := x.counters().old
+		r.files += old.Files
+		r.announce(m.name, old)
+	}
+	return nil
+}
+
+func (r *runner) announce(name string, o *legacy.Result) {
+	if o.Files == 0 {
+		return
+	}
+	r.Watch.note("%s, full: about %.1f minutes; %s files, the last of %s: %s written, one file at a time, into %s",
+		name, o.Projected.Minutes(), humanize.Comma(int64(o.Files)), humanize.IBytes(uint64(o.FileBlock)),
+		humanize.IBytes(uint64(o.Filled)), r.Dir)
+}
+
+// sampleAll takes the samples, mode by mode, again and again. A step is a
+// sample, or a file of full legacy cycles.
+func (r *runner) sampleAll(ctx context.Context) error {
+	r.Watch.begin("union", r.Count*len(r.modes)+r.files)
+	defer r.Watch.end()
+	for range r.Count {
+		for _, m := range r.modes {
+			if !m.once {
+				if err := r.sample(ctx, m); err != nil {
+					return fmt.Errorf("%s: %w", m.name, err)
+				}
+			}
+			r.Watch.step()
+		}
+	}
+	return nil
+}
+
+func (r *runner) sample(ctx context.Context, m *mode) error {
+	if err := r.prepare(m); err != nil {
+		return err
+	}
+	before := m.x.counters()
+	s, err := take(ctx, m.x, r.Left, r.Right)
+	if err != nil {
+		return err
+	}
+	s.before, s.after = before, m.x.counters()
+	m.samples = append(m.samples, s)
+	if o := s.after.old; o != nil {
+		m.once = o.Projected > 0 || s.time() > longSample
+	}
+	return r.mustSpill(m, &s)
+}
+
+// prepare brings the pool into its state.
+func (r *runner) prepare(m *mode) error {
+	switch {
+	case isLegacy(m.name):
+		return r.open(m)
+	case r.Pool == Cold:
+		return flush(r.Dir)
+	case r.Pool == Fresh:
+		if err := m.x.close(); err != nil {
+			return err
+		}
+		return r.open(m)
+	}
+	return nil
+}
+
+func (r *runner) close() error {
+	var errs []error
+	for _, m := range r.modes {
+		if m.x != nil {
+			errs = append(errs, m.x.close())
+		}
+	}
+	return errors.Join(errs...)
+}
