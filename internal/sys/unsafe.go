@@ -8,3 +8,13 @@ func Contains(mem []byte, addr uintptr) bool {
 	lo := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
 	return addr >= lo && addr-lo < uintptr(len(mem))
 }
+
+// Offset says where in mem the bytes of part begin, if they lie in it.
+func Offset(mem, part []byte) (off int, ok bool) {
+	// As above: addresses are compared and subtracted, and stay numbers.
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(part)))
+	if !Contains(mem, at) {
+		return 0, false
+	}
+	return int(at - uintptr(unsafe.Pointer(unsafe.SliceData(mem)))), true
+}

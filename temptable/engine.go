@@ -1,0 +1,113 @@
+package temptable
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"os"
+	"sync/atomic"
+
+	"github.com/spillway-db/spillway/allocator"
+	"github.com/spillway-db/spillway/internal/sys"
+)
+
+// Values of a limit. 0 is the documented default.
+const (
+	// Unlimited lifts the limit: as much as the machine has.
+	Unlimited int64 = -1
+	// Disabled does without: the tier is not used.
+	Disabled int64 = -2
+)
+
+// Options of an engine. The zero value is ready for use.
+type Options struct {
+	// MaxRAM is temptable_max_ram, in bytes: RAM for blocks, indexes, buffers
+	// and the disk table's cache, idle memory included. Default: 1/32 of the
+	// machine's memory or of the cgroup's limit if that is less, 64 MiB to
+	// 4 GiB. The least is 64 KiB.
+	MaxRAM int64
+	// MaxMmap is temptable_max_mmap: bytes of mapped files, idle ones
+	// included. Default: a quarter of the free space of Dir, 1 GiB at most.
+	MaxMmap int64
+	// MaxDisk bounds the bytes of the disk table. Default: Unlimited.
+	MaxDisk int64
+	// Dir is where files are made. Default: os.TempDir. They have no names:
+	// nothing is left after Close or a crash. A directory in RAM (tmpfs) draws
+	// a warning, since spilling there saves nothing.
+	Dir string
+	// Dirs are used, in this order, when Dir is full.
+	Dirs []string
+	// DiskReserve is the free space of a directory that is never taken, in
+	// bytes. Default: 1/20 of it, 1 GiB at most; Disabled: none.
+	DiskReserve int64
+	// NoDump keeps rows out of core dumps.
+	NoDump bool
+	// Scrub overwrites freed blocks.
+	Scrub bool
+	// OnWarn is told what an operator may want to know. It must not block.
+	OnWarn func(msg string)
+
+	fs sys.FS // tests
+}
+
+// Limits bound an owner or a table, in bytes, tier by tier. 0: no limit of its
+// own; Disabled: nothing on this tier.
+type Limits = allocator.Limits
+
+// Engine owns the memory and the files of any number of tables. It is safe for
+// concurrent use.
+type Engine struct {
+	alloc   *allocator.Allocator
+	scratch scratchPool
+	seed    maphash.Seed // of the keyed hashes
+	closed  atomic.Bool
+	tables  atomic.Int64 // tables ever created
+}
+
+// Open makes an engine. It makes no file: nothing exists on disk before the
+// first spill. Errors: ErrRAMLimit for a MaxRAM below 64 KiB; what the
+// directory's file system returns.
+func Open(o Options) (*Engine, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("temptable: open: %w", err)
+	}
+	a, err := allocator.Open(allocator.Options{MaxRAM: o.MaxRAM, MaxMmap: o.MaxMmap, MaxDisk: o.MaxDisk,
+		Dirs: append([]string{o.Dir}, o.Dirs...), Reserve: o.DiskReserve, FS: o.fs,
+		NoDump: o.NoDump, Scrub: o.Scrub, OnWarn: o.OnWarn})
+	if err != nil {
+		return nil, fmt.Errorf("temptable: open: %w", err)
+	}
+	e := &Engine{alloc: a, seed: maphash.MakeSeed()}
+	e.scratch.init(o.MaxRAM)
+	return e, nil
+}
+
+// Close drops every table and gives all memory and files back. It waits for
+// calls under way. Further calls on anything of the engine return ErrClosed;
+// closing again does nothing.
+func (e *Engine) Close() error {
+	if e.closed.Swap(true) {
+		return nil
+	}
+	err := closeOwner(e.alloc.Root())
+	return errors.Join(err, e.alloc.Close())
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.fs == nil {
+		o.fs = sys.Default()
+	}
+	if o.Dir == "" {
+		o.Dir = os.TempDir()
+	}
+	dir, err := o.fs.Stat(o.Dir)
+	if err != nil && (o.MaxMmap != Disabled || o.MaxDisk != Disabled) {
+		return o, err
+	}
+	o.MaxRAM = limit(o.MaxRAM, defaultRAM)
+	o.MaxMmap = limit(o.MaxMmap, func() int64 { return min(dir.Free/4, 1<<30) })
+	o.MaxDisk = limit(o.MaxDisk, func() int64 { return maxInt64 })
+	o.DiskReserve = max(limit(o.DiskReserve, func() int64 { return min(dir.Free/20, 1<<30) }), 0)
+	return o, nil
+}

@@ -1,0 +1,36 @@
+package temptable
+
+import (
+	"errors"
+
+	"github.com/spillway-db/spillway/allocator"
+)
+
+// Errors of tables, owners and engines.
+var (
+	// ErrClosed is returned by calls on an engine or owner that was closed, or
+	// on a table that was dropped (itself, or with its owner or engine).
+	ErrClosed = allocator.ErrClosed
+	// ErrConcurrentUse is returned when a call on a table overlaps another one
+	// and not both of them read. The call changed nothing.
+	ErrConcurrentUse = errors.New("temptable: concurrent use of a table")
+	// ErrRowGone is returned for a row id that names no row.
+	ErrRowGone = errors.New("temptable: no such row")
+	// ErrTableFailed is returned by every call on a table after it lost data
+	// to an I/O error or a fault; it wraps the cause. The table can still be
+	// dropped.
+	ErrTableFailed = errors.New("temptable: table failed")
+	// ErrSealed is returned for a change to a sealed table.
+	ErrSealed = errors.New("temptable: table is sealed")
+)
+
+// Errors of limits: one for each level that can refuse when no lower tier is
+// permitted. A [LimitError] says the numbers.
+var (
+	ErrTableLimit = allocator.ErrTableLimit
+	ErrOwnerLimit = allocator.ErrOwnerLimit
+	ErrRAMLimit   = allocator.ErrRAMLimit
+)
+
+// LimitError says which limit refused, its size, and what was in use.
+type LimitError = allocator.LimitError

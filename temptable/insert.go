@@ -1,0 +1,300 @@
+package temptable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spillway-db/spillway/hashindex"
+	"github.com/spillway-db/spillway/internal/sys"
+	"github.com/spillway-db/spillway/spill/disktable"
+)
+
+// Result is what became of a row: the id of the row that was added, or of the
+// equal one that is there.
+type Result struct {
+	ID    RowID
+	Added bool
+}
+
+func (t *Table) insertOne(row []byte) (id RowID, added bool, err error) {
+	if err := t.begin(); err != nil {
+		return 0, false, err
+	}
+	if t.space.Mapped() {
+		id, added, err = t.insertGuarded(row)
+	} else {
+		id, added, err = t.insertHashed(row)
+	}
+	if err != nil {
+		err = t.lost(err)
+	}
+	t.end()
+	return id, added, err
+}
+
+func (t *Table) insertGuarded(row []byte) (id RowID, added bool, err error) {
+	defer t.guard(&err, debug.SetPanicOnFault(true))
+	return t.insertHashed(row)
+}
+
+func (t *Table) insertHashed(row []byte) (RowID, bool, error) {
+	if t.index == nil {
+		id, err := t.addGuarded(row, hashindex.Slot{})
+		return id, err == nil, err
+	}
+	hash, err := t.schema.keyHash(row)
+	if err != nil {
+		return 0, false, err
+	}
+	return t.insert(row, hash)
+}
+
+// insert adds a row to a distinct table: nothing is taken before the row is
+// known to be new.
+func (t *Table) insert(row []byte, hash uint64) (RowID, bool, error) {
+	t.key = row
+	slot, id, err := t.index.Find(hash, t)
+	t.pin.Unpin()
+	if id != 0 || err != nil {
+		return RowID(id), false, err
+	}
+	at, err := t.addGuarded(row, slot)
+	return at, err == nil, err
+}
+
+// addGuarded is add under guard, where the row or the index may come to lie in
+// the table's first mapped block and no guard is on.
+func (t *Table) addGuarded(row []byte, slot hashindex.Slot) (id RowID, err error) {
+	if !t.armed && !t.space.Mapped() && t.space.MayMap() {
+		defer t.guard(&err, debug.SetPanicOnFault(true))
+	}
+	return t.add(row, slot)
+}
+
+// add stores a row that is new, in the order that docs/design.md gives: after
+// the bytes are taken nothing can fail.
+func (t *Table) add(row []byte, slot hashindex.Slot) (RowID, error) {
+	if t.index != nil {
+		var err error
+		if slot, err = t.index.Reserve(slot, t); err != nil {
+			return 0, err
+		}
+	}
+	id, err := t.store(row)
+	if err != nil {
+		return 0, err
+	}
+	if t.index != nil {
+		t.index.Publish(slot, uint64(id))
+	}
+	t.setRows(t.rows + 1)
+	return id, nil
+}
+
+// lost makes the table fail if err lost data that it had.
+func (t *Table) lost(err error) error {
+	if errors.Is(err, disktable.ErrIO) || errors.Is(err, sys.ErrFault) {
+		return t.fail(err)
+	}
+	return err
+}
+
+// Equal implements hashindex.Rows: does the row at id have the key of t.key?
+func (t *Table) Equal(id uint64) (bool, error) {
+	row, err := t.fetch(RowID(id))
+	if err != nil {
+		return false, err
+	}
+	return t.schema.keyEqual(row, t.key)
+}
+
+// Compile-time check.
+var _ hashindex.Rows = (*Table)(nil)
+
+// InsertBatch inserts the rows of b in their order, as Insert would, and says
+// in res what became of each: res is nil or has at least b.N elements. b is
+// borrowed until return. On an error exactly rows [0, n) were processed, and
+// the table holds what they left.
+//
+// Cost: no Go heap allocation and no system call, but for what new blocks and
+// the disk tier take. The rows are hashed, and their index slots read ahead,
+// some hundred at a time.
+func (t *Table) InsertBatch(ctx context.Context, b *Batch, res []Result) (n int, err error) {
+	if res != nil && len(res) < b.N {
+		return 0, fmt.Errorf("temptable: insert into %s: %d results for %d rows: %w", t.name, len(res), b.N, ErrBatch)
+	}
+	if err := t.begin(); err != nil {
+		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
+	}
+	defer t.end()
+	s, err := t.eng.scratch.take(t)
+	if err != nil {
+		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
+	}
+	defer t.eng.scratch.give(t, s)
+	ins := inserter{t: t, b: b, res: res, s: s}
+	for ins.done < b.N && err == nil {
+		if err = canceled(ctx, "insert into", t.name); err == nil {
+			err = ins.chunk()
+		}
+	}
+	return ins.done, err
+}
+
+// inserter is one InsertBatch under way.
+type inserter struct {
+	t    *Table
+	b    *Batch
+	res  []Result
+	s    *batchScratch
+	done int // rows processed
+}
+
+// chunk encodes, hashes and inserts as many rows as the scratch holds.
+func (i *inserter) chunk() (err error) {
+	n, encErr := i.s.enc.encode(i.b, i.done, min(i.b.N, i.done+len(i.s.cand)), i.s.buf)
+	if n == 0 && encErr == nil {
+		return i.s.grow(i.t, i.s.enc.need)
+	}
+	if err := i.guarded(n); err != nil {
+		return fmt.Errorf("temptable: insert row %d of a batch into %s: %w", i.done, i.t.name, i.t.lost(err))
+	}
+	if encErr != nil {
+		return fmt.Errorf("temptable: insert into %s: %w", i.t.name, encErr)
+	}
+	return nil
+}
+
+func (i *inserter) guarded(n int) (err error) {
+	if i.t.space.MayMap() {
+		i.t.armed = true
+		defer func() { i.t.armed = false }()
+		defer i.t.guard(&err, debug.SetPanicOnFault(true))
+	}
+	return i.rows(n)
+}
+
+// rows inserts the n encoded rows of the scratch.
+func (i *inserter) rows(n int) error {
+	if i.t.index == nil {
+		return i.addAll(n)
+	}
+	hashes, err := i.t.schema.keyHashes(i.s.hashes[:0], i.s.buf, i.s.enc.offs[:n+1])
+	if err != nil {
+		return err
+	}
+	if i.t.space.Has(Disk) {
+		return i.insertAhead(hashes)
+	}
+	i.t.index.Touch(hashes)
+	for k, h := range hashes {
+		id, added, err := i.t.insert(i.s.row(k), h)
+		if err != nil {
+			return err
+		}
+		i.report(id, added)
+	}
+	return nil
+}
+
+func (i *inserter) addAll(n int) error {
+	for k := range n {
+		id, err := i.t.add(i.s.row(k), hashindex.Slot{})
+		if err != nil {
+			return err
+		}
+		i.report(id, true)
+	}
+	return nil
+}
+
+func (i *inserter) report(id RowID, added bool) {
+	if i.res != nil {
+		i.res[i.done] = Result{id, added}
+	}
+	i.done++
+}
+
+// insertAhead is for a table with rows on the disk tier: rows that probably
+// are duplicates of such rows are compared first, page by page, so that a page
+// is read once for the whole chunk, however the duplicates are ordered.
+func (i *inserter) insertAhead(hashes []uint64) error {
+	cand := i.s.cand[:len(hashes)]
+	if err := i.t.index.FindBatch(hashes, cand); err != nil {
+		return err
+	}
+	if err := i.verify(cand); err != nil {
+		return err
+	}
+	for k, h := range hashes {
+		id, added := RowID(cand[k]), false
+		if cand[k] == 0 {
+			var err error
+			if id, added, err = i.t.insert(i.s.row(k), h); err != nil {
+				return err
+			}
+		}
+		i.report(id, added)
+	}
+	return nil
+}
+
+// verify clears the candidates that are not on disk, and those that are not
+// equal to their row; it goes through the others in the order of their pages.
+func (i *inserter) verify(cand []uint64) error {
+	order := i.s.order[:0]
+	for k, id := range cand {
+		if id == 0 || id == hashindex.Unknown {
+			cand[k] = 0
+			continue
+		}
+		if page, ok := i.t.space.Arena.OnDisk(RowID(id)); ok {
+			order = append(order, pageOf{page, int32(k)})
+		} else {
+			cand[k] = 0
+		}
+	}
+	slices.SortFunc(order, pageOf.compare)
+	defer i.t.pin.Unpin()
+	for _, p := range order {
+		i.t.key = i.s.row(int(p.row))
+		ok, err := i.t.Equal(cand[p.row])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			cand[p.row] = 0
+		}
+	}
+	return nil
+}
+
+// pageOf is a row of a chunk and the page that its candidate lies in.
+type pageOf struct {
+	page uint64
+	row  int32
+}
+
+func (p pageOf) compare(q pageOf) int {
+	switch {
+	case p.page < q.page:
+		return -1
+	case p.page > q.page:
+		return 1
+	}
+	return int(p.row - q.row)
+}
+
+// Rehash implements hashindex.Rows with a hash that nobody outside the process
+// can foresee.
+func (t *Table) Rehash(seed uint64) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.eng.seed)
+	maphash.WriteComparable(&h, seed)
+	t.schema.writeKey(&h, t.key)
+	return h.Sum64()
+}

@@ -1,0 +1,246 @@
+package temptable
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/spillway-db/spillway/allocator"
+	"github.com/spillway-db/spillway/hashindex"
+	"github.com/spillway-db/spillway/internal/sys"
+)
+
+// RowID names a row for as long as it exists, on whatever tier it lies. 0 is
+// no row. It is unique within its table.
+type RowID = allocator.RowID
+
+// Table is a temporary table. See the package comment for concurrency.
+type Table struct {
+	eng    *Engine
+	schema *Schema
+	name   string
+	limits Limits
+
+	use    useWord
+	space  allocator.Space
+	index  *hashindex.Index // nil: duplicates are welcome
+	rows   int64
+	failed error // not nil: every call but Drop returns it
+
+	truncations uint64 // cursors that began before the last one start again
+
+	key   []byte        // the encoded row whose key is being looked for
+	pin   allocator.Pin // of the row that is compared with key
+	wide  []byte        // a row that is stored in pieces, put together
+	armed bool          // a guard is on for the whole call
+
+	created time.Time
+	live    atomic.Int64 // rows, for statistics
+}
+
+// TableOption sets what a table may have beyond its schema.
+type TableOption func(*Table)
+
+// Named gives the table a name for errors and statistics.
+func Named(name string) TableOption { return func(t *Table) { t.name = name } }
+
+// Limited bounds the table (tmp_table_size).
+func Limited(l Limits) TableOption { return func(t *Table) { t.limits = l } }
+
+func newTable(e *Engine, s *Schema) *Table {
+	t := &Table{eng: e, schema: s, name: "table"}
+	if s.key.distinct {
+		t.index = hashindex.New(&t.space, hashindex.Options{})
+	}
+	return t
+}
+
+// Schema returns the table's schema.
+func (t *Table) Schema() *Schema { return t.schema }
+
+// Len returns the number of rows. It may be called at any time.
+func (t *Table) Len() int64 { return t.live.Load() }
+
+// Drop gives back everything that the table holds. Its cursors, writers and
+// row ids are void. Dropping again does nothing. ErrConcurrentUse if a call on
+// the table is under way.
+func (t *Table) Drop() error {
+	switch err := t.use.drop(); err {
+	case nil:
+		t.release()
+		return nil
+	case ErrClosed:
+		return nil
+	default:
+		return fmt.Errorf("temptable: drop %s: %w", t.name, err)
+	}
+}
+
+// dropWait is Drop, after the call that is under way, if one is.
+func (t *Table) dropWait() error {
+	for i := 0; ; i++ {
+		switch t.use.drop() {
+		case nil:
+			t.release()
+			return nil
+		case ErrClosed:
+			return nil
+		}
+		pause(i)
+	}
+}
+
+func (t *Table) release() {
+	t.pin.Unpin()
+	if t.index != nil {
+		t.index.Free()
+	}
+	t.space.Free()
+	t.key, t.wide = nil, nil
+	t.live.Store(0)
+}
+
+// Truncate removes all rows and keeps the memory for the next ones. Row ids
+// are void, cursors start again.
+func (t *Table) Truncate() error {
+	if err := t.begin(); err != nil {
+		return fmt.Errorf("temptable: truncate %s: %w", t.name, err)
+	}
+	defer t.end()
+	if t.index != nil {
+		t.index.Clear()
+	}
+	t.space.Arena.Reset()
+	t.setRows(0)
+	t.truncations++
+	return nil
+}
+
+func (t *Table) setRows(n int64) {
+	t.rows = n
+	t.live.Store(n)
+}
+
+// begin starts a call that may change the table.
+func (t *Table) begin() error {
+	if err := t.use.enter(); err != nil {
+		return err
+	}
+	if t.failed != nil {
+		t.use.leave()
+		return t.failed
+	}
+	return nil
+}
+
+func (t *Table) end() { t.use.leave() }
+
+// beginRead starts a call that only reads.
+func (t *Table) beginRead() error {
+	if err := t.use.enterRead(); err != nil {
+		return err
+	}
+	if t.failed != nil {
+		t.use.leaveRead()
+		return t.failed
+	}
+	return nil
+}
+
+func (t *Table) endRead() { t.use.leaveRead() }
+
+// TryLock takes the table for moving its blocks, if no call is under way.
+func (t *Table) TryLock() bool { return t.use.lockIdle() }
+
+// Unlock ends TryLock.
+func (t *Table) Unlock() { t.use.unlockIdle() }
+
+// guard turns faults on mapped files into errors, for a call on a table that
+// has such blocks.
+func (t *Table) guard(err *error, old bool) { sys.Recover(err, &t.space, old) }
+
+// fail makes an error that lost data the table's last word.
+func (t *Table) fail(err error) error {
+	t.failed = fmt.Errorf("%w: %s: %w", ErrTableFailed, t.name, err)
+	return t.failed
+}
+
+// useWord says who uses a table: 0 nobody, n > 0 that many readers, or one of
+// the states below.
+type useWord struct{ state atomic.Int32 }
+
+const (
+	useChange  = -1 // a call that may change the table
+	useMove    = -2 // somebody moves its blocks; calls wait
+	useDropped = -3
+)
+
+func (u *useWord) enter() error {
+	if u.state.CompareAndSwap(0, useChange) {
+		return nil
+	}
+	return u.contend(func(s int32) (int32, bool) { return useChange, s == 0 })
+}
+
+func (u *useWord) leave() { u.state.Store(0) }
+
+func (u *useWord) enterRead() error {
+	if u.state.CompareAndSwap(0, 1) {
+		return nil
+	}
+	return u.contend(func(s int32) (int32, bool) { return s + 1, s >= 0 })
+}
+
+func (u *useWord) leaveRead() { u.state.Add(-1) }
+
+func (u *useWord) drop() error {
+	return u.contend(func(s int32) (int32, bool) { return useDropped, s == 0 })
+}
+
+func (u *useWord) lockIdle() bool { return u.state.CompareAndSwap(0, useMove) }
+func (u *useWord) unlockIdle()    { u.state.Store(0) }
+
+// contend retries a change of state while it meets others who make room, or
+// says why it cannot be.
+func (u *useWord) contend(change func(int32) (int32, bool)) error {
+	for i := 0; ; {
+		s := u.state.Load()
+		if next, ok := change(s); ok {
+			if u.state.CompareAndSwap(s, next) {
+				return nil
+			}
+			continue
+		}
+		switch s {
+		case useDropped:
+			return ErrClosed
+		case useMove:
+			pause(i)
+			i++
+		default:
+			return ErrConcurrentUse
+		}
+	}
+}
+
+// pause waits a little, longer the more often it was called in a row.
+func pause(i int) {
+	if i < 16 {
+		runtime.Gosched()
+		return
+	}
+	time.Sleep(20 * time.Microsecond)
+}
+
+// ctxEvery is how many rows may pass between two looks at a context: a block
+// of small rows.
+const ctxEvery = 1024
+
+func canceled(ctx context.Context, what, table string) error {
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("temptable: %s %s: %w", what, table, err)
+	}
+	return nil
+}
