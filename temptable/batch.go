@@ -29,8 +29,8 @@ type Vector struct {
 	I64 []int64
 	// F64 has FLOAT and DOUBLE.
 	F64 []float64
-	// Off has one entry more than there are places: the value at place i is
-	// Bytes[Off[i]:Off[i+1]].
+	// Off and Bytes have strings, and DECIMAL as text. Off has one entry more
+	// than there are places: the value at place i is Bytes[Off[i]:Off[i+1]].
 	Off   []int32
 	Bytes []byte
 }
@@ -184,7 +184,7 @@ func (e *batchEncoder) measureColumn(c *column, v *Vector) {
 func (e *batchEncoder) measureValue(c *column, v *Vector, i int) (int, bool) {
 	p := e.place(i)
 	from, to := v.Off[p], v.Off[p+1]
-	if from < 0 || from > to || int(to) > len(v.Bytes) {
+	if !v.span(from, to) {
 		e.fail(ErrBatch, i, c)
 		return 0, false
 	}
@@ -239,6 +239,8 @@ func (e *batchEncoder) column(c *column, v *Vector) {
 		e.variableInPlace(c, v)
 	case c.width == 0:
 		e.variable(c, v)
+	case c.kind == kindDecimal:
+		e.decimals(c, v)
 	case c.kind.float():
 		e.floats(c, v)
 	case c.kind == kindTime && c.fsp == 0:
@@ -337,6 +339,32 @@ func (e *batchEncoder) floats(c *column, v *Vector) {
 	}
 }
 
+// decimals writes the chunk's values of a DECIMAL, zeros for NULL.
+func (e *batchEncoder) decimals(c *column, v *Vector) {
+	for i := range e.n {
+		p, k := e.place(i), e.at[i]+c.off
+		dst := e.buf[k : k+int32(c.width)]
+		if v.isNull(p) {
+			clear(dst)
+			continue
+		}
+		from, to := v.Off[p], v.Off[p+1]
+		if !v.span(from, to) {
+			e.fail(ErrBatch, i, c)
+			return
+		}
+		if !c.putDecimal(dst, v.Bytes[from:to]) {
+			e.fail(ErrRange, i, c)
+			return
+		}
+	}
+}
+
+// span reports whether Bytes has what the offsets say.
+func (v *Vector) span(from, to int32) bool {
+	return from >= 0 && from <= to && int(to) <= len(v.Bytes)
+}
+
 // variableInPlace is variable for the plain case.
 func (e *batchEncoder) variableInPlace(c *column, v *Vector) {
 	if c.varIndex == 0 {
@@ -430,7 +458,7 @@ func selected(sel []int32) (int, error) {
 func (v *Vector) places(c *column) int {
 	n := len(v.I64)
 	switch {
-	case c.width == 0:
+	case c.textual():
 		n = max(0, len(v.Off)-1)
 	case c.kind.float():
 		n = len(v.F64)

@@ -12,19 +12,20 @@ import (
 // sticks until begin.
 type rowWriter struct {
 	s       *Schema
+	cols    []column
 	buf     []byte // the row with 2-byte end offsets, which finish writes
 	n       int    // the bytes of buf in use; slack more are always there
 	ends    []int  // of the variable values, from the first variable byte
 	top     int    // how many of ends are known; later values are not set
-	missing []uint64
 	err     error
+	missing [MaxColumns / 64]uint64 // a bit for each NOT NULL column without a value
 }
 
 // slack is what finish may add: zeros up to a multiple of 8, or to the least.
 const slack = minRowLen
 
 func newRowWriter(s *Schema) *rowWriter {
-	w := &rowWriter{s: s, ends: make([]int, s.numVar), missing: make([]uint64, len(s.missing))}
+	w := &rowWriter{s: s, cols: s.cols, ends: make([]int, s.numVar)}
 	w.dropScratch()
 	return w
 }
@@ -65,11 +66,11 @@ func (w *rowWriter) fail(cause error, col int) {
 
 // column is the column to set, or nil after an error.
 func (w *rowWriter) column(col int) *column {
-	if uint(col) >= uint(len(w.s.cols)) {
+	if uint(col) >= uint(len(w.cols)) {
 		w.fail(ErrColumn, col)
 		return nil
 	}
-	return &w.s.cols[col]
+	return &w.cols[col]
 }
 
 // present notes that the column has a value.
@@ -78,32 +79,35 @@ func (w *rowWriter) present(c *column) {
 		w.buf[c.nullOff] &^= c.nullMask
 		return
 	}
-	w.missing[c.index>>6] &^= 1 << (c.index & 63)
+	w.missing[c.index>>6&(MaxColumns/64-1)] &^= 1 << (c.index & 63)
 }
 
 // setInt sets a value in the integer form that Type describes.
 func (w *rowWriter) setInt(col int, v int64) {
+	if uint(col) < uint(len(w.cols)) {
+		c := &w.cols[col]
+		if c.kind == kindInt && c.width == 4 && int64(int32(v)) == v {
+			binary.LittleEndian.PutUint32(w.buf[c.off:c.off+4], uint32(v))
+			w.present(c)
+			return
+		}
+	}
+	w.setOther(col, v)
+}
+
+// setOther is setInt for all kinds, and refuses what does not fit.
+func (w *rowWriter) setOther(col int, v int64) {
 	c := w.column(col)
 	if c == nil {
 		return
 	}
-	if c.kind != kindInt || v < c.min || v > c.max {
-		w.setOther(c, v)
-		return
-	}
-	putFixed(w.buf[c.off:], c.width, v)
-	w.present(c)
-}
-
-// setOther is setInt for all kinds, and refuses what does not fit.
-func (w *rowWriter) setOther(c *column, v int64) {
 	if c.kind >= kindFloat {
-		w.fail(ErrType, int(c.index))
+		w.fail(ErrType, col)
 		return
 	}
 	q, ok := c.stored(v)
 	if !ok {
-		w.fail(ErrRange, int(c.index))
+		w.fail(ErrRange, col)
 		return
 	}
 	putFixed(w.buf[c.off:], c.width, q)
@@ -130,7 +134,7 @@ func (w *rowWriter) setTime(col int, d time.Duration) {
 	case d%time.Microsecond != 0:
 		w.fail(ErrRange, col)
 	default:
-		w.setOther(c, int64(d/time.Microsecond))
+		w.setOther(col, int64(d/time.Microsecond))
 	}
 }
 
@@ -153,10 +157,11 @@ func (w *rowWriter) setFloat(col int, v float64) {
 	w.present(c)
 }
 
-// setBytes sets a variable value, which is copied.
+// setBytes sets a string, or a DECIMAL from its text. The bytes are copied.
 func (w *rowWriter) setBytes(col int, v []byte) {
 	c := w.variable(col)
 	if c == nil {
+		w.setDecimal(col, v)
 		return
 	}
 	copy(w.room(int(c.varIndex), len(v)), v)
@@ -171,6 +176,7 @@ func (w *rowWriter) setBytes(col int, v []byte) {
 func (w *rowWriter) setString(col int, v string) {
 	c := w.variable(col)
 	if c == nil {
+		w.setDecimal(col, []byte(v))
 		return
 	}
 	copy(w.room(int(c.varIndex), len(v)), v)
@@ -179,6 +185,20 @@ func (w *rowWriter) setString(col int, v string) {
 		return
 	}
 	w.present(c)
+}
+
+// setDecimal sets a DECIMAL, or fails for what takes no bytes.
+func (w *rowWriter) setDecimal(col int, text []byte) {
+	c := w.column(col)
+	switch {
+	case c == nil:
+	case c.kind != kindDecimal:
+		w.fail(ErrType, col)
+	case !c.putDecimal(w.buf[c.off:], text):
+		w.fail(ErrRange, col)
+	default:
+		w.present(c)
+	}
 }
 
 // settle checks the n bytes that were just written for c, cuts or fills them.
@@ -194,21 +214,14 @@ func (w *rowWriter) settle(c *column, n int) {
 	w.present(c)
 }
 
-// variable is column for a setter of bytes.
+// variable is the column to set if it is a variable one.
 func (w *rowWriter) variable(col int) *column {
-	if uint(col) < uint(len(w.s.cols)) {
-		if c := &w.s.cols[col]; c.width == 0 {
+	if uint(col) < uint(len(w.cols)) {
+		if c := &w.cols[col]; c.width == 0 {
 			return c
 		}
 	}
-	w.failVariable(col)
 	return nil
-}
-
-func (w *rowWriter) failVariable(col int) {
-	if w.column(col) != nil {
-		w.fail(ErrType, col)
-	}
 }
 
 // setNull sets NULL.
@@ -331,8 +344,8 @@ func (w *rowWriter) finishWide() ([]byte, error) {
 
 // checkMissing fails for the first NOT NULL column without a value.
 func (w *rowWriter) checkMissing() {
-	for i, m := range w.missing {
-		if m != 0 {
+	for i := range w.s.missing {
+		if m := w.missing[i]; m != 0 {
 			w.fail(ErrNull, i*64+bits.TrailingZeros64(m))
 			return
 		}

@@ -1,15 +1,22 @@
 package temptable
 
+import (
+	"bytes"
+
+	"github.com/dgryski/go-farm"
+)
+
 // Collation orders and compares the strings of a column. Implementations are
-// pure and safe for concurrent use.
+// pure and safe for concurrent use; package temptable/collation has MySQL's.
 //
 // Two strings are equal if and only if their keys are the same bytes, and
-// bytes.Compare of the keys is the order. Any input has a key, invalid
-// encodings included; an error means that the value cannot be stored.
+// bytes.Compare of the keys is the order. An error means that the value cannot
+// be stored.
 //
 // A collation may also implement [Equaler], [Hasher] and [CharCounter].
 type Collation interface {
-	// Name is the name that SQL gives it.
+	// Name is the name that SQL gives it. "binary" compares the bytes as they
+	// are, whatever the methods say.
 	Name() string
 	// PadSpace reports whether trailing spaces do not count.
 	PadSpace() bool
@@ -38,26 +45,56 @@ type CharCounter interface {
 	Chars(src []byte) int
 }
 
-// Binary compares bytes. A column without a collation does the same.
-type Binary struct{}
+// collated is what strings with a collation need.
+type collated struct {
+	Collation
+	equaler Equaler     // or nil
+	hasher  Hasher      // or nil
+	chars   CharCounter // nil: Length counts bytes
+}
 
-// Name returns "binary".
-func (Binary) Name() string { return "binary" }
-
-// PadSpace returns false.
-func (Binary) PadSpace() bool { return false }
-
-// MaxKeyLen returns n.
-func (Binary) MaxKeyLen(n int) int { return n }
-
-// AppendKey appends src itself.
-func (Binary) AppendKey(dst, src []byte) ([]byte, error) { return append(dst, src...), nil }
-
-// isBinary reports whether c compares the bytes as they are.
-func isBinary(c Collation) bool {
-	if c == nil {
-		return true
+// newCollated returns nil for what compares as bytes.
+func newCollated(c Collation) *collated {
+	if c == nil || c.Name() == "binary" {
+		return nil
 	}
-	_, ok := c.(Binary)
-	return ok
+	k := &collated{Collation: c}
+	k.equaler, _ = c.(Equaler)
+	k.hasher, _ = c.(Hasher)
+	k.chars, _ = c.(CharCounter)
+	return k
+}
+
+// keyScratch is memory for two keys, kept by the schema between calls.
+type keyScratch struct{ a, b []byte }
+
+// equal compares two strings. The same bytes are equal under any collation, so
+// duplicates rarely need keys.
+func (k *collated) equal(a, b []byte, scratch *keyScratch) (bool, error) {
+	if bytes.Equal(a, b) {
+		return true, nil
+	}
+	if k.equaler != nil {
+		return k.equaler.Equal(a, b), nil
+	}
+	var err error
+	if scratch.a, err = k.AppendKey(scratch.a[:0], a); err != nil {
+		return false, err
+	}
+	if scratch.b, err = k.AppendKey(scratch.b[:0], b); err != nil {
+		return false, err
+	}
+	return bytes.Equal(scratch.a, scratch.b), nil
+}
+
+// hash hashes a string.
+func (k *collated) hash(v []byte, scratch *keyScratch) (uint64, error) {
+	if k.hasher != nil {
+		return k.hasher.Hash(v), nil
+	}
+	var err error
+	if scratch.a, err = k.AppendKey(scratch.a[:0], v); err != nil {
+		return 0, err
+	}
+	return farm.Hash64(scratch.a), nil
 }

@@ -22,22 +22,41 @@ func (s *Schema) decodeRows(dst *Batch, rows []byte, offs []int32) int {
 	return n
 }
 
+// maxDecimalText bounds the text of a DECIMAL: 65 digits, a 0, a point, a sign.
+const maxDecimalText = maxDigits + 3
+
 // cutToLimit drops the rows whose bytes a vector could not address.
 func (s *Schema) cutToLimit(dst *Batch, rows []byte, offs []int32) []int32 {
-	room := math.MaxInt32
 	for i := range s.cols {
-		room = min(room, math.MaxInt32-len(dst.Cols[i].Bytes))
-	}
-	for len(offs) > 1 && int(offs[len(offs)-1]-offs[0]) > room {
-		offs = offs[:len(offs)-1]
+		c := &s.cols[i]
+		room := math.MaxInt32 - len(dst.Cols[i].Bytes)
+		if c.textual() && len(rows)+maxDecimalText*len(offs) > room {
+			offs = c.cutToRoom(s, rows, offs, room)
+		}
 	}
 	return offs
 }
 
+func (c *column) cutToRoom(s *Schema, rows []byte, offs []int32, room int) []int32 {
+	for i := 1; i < len(offs); i++ {
+		n := maxDecimalText
+		if c.width == 0 {
+			n = len(c.bytes(s, rows[offs[i-1]:offs[i]]))
+		}
+		if room -= n; room < 0 {
+			return offs[:i]
+		}
+	}
+	return offs
+}
+
+// textual reports whether values travel as bytes.
+func (c *column) textual() bool { return c.width == 0 || c.kind == kindDecimal }
+
 func (s *Schema) decodeColumn(c *column, v *Vector, n int, rows []byte, offs []int32) {
 	c.decodeNulls(v, n, rows, offs)
 	switch {
-	case c.width == 0:
+	case c.textual():
 		s.decodeBytes(c, v, rows, offs)
 	case c.kind.float():
 		for i := 1; i < len(offs); i++ {
@@ -77,7 +96,13 @@ func (s *Schema) decodeBytes(c *column, v *Vector, rows []byte, offs []int32) {
 		v.Off = append(v.Off, 0)
 	}
 	for i := 1; i < len(offs); i++ {
-		v.Bytes = append(v.Bytes, c.bytes(s, rows[offs[i-1]:offs[i]])...)
+		row := rows[offs[i-1]:offs[i]]
+		switch {
+		case c.kind != kindDecimal:
+			v.Bytes = append(v.Bytes, c.bytes(s, row)...)
+		case !c.isNull(row):
+			v.Bytes = c.appendDecimal(v.Bytes, row[c.off:])
+		}
 		v.Off = append(v.Off, int32(len(v.Bytes)))
 	}
 }
@@ -155,6 +180,8 @@ func (c *column) validValue(s *Schema, row []byte) bool {
 		return null && len(v) == 0 || !null && ok && keep == len(v)
 	case null:
 		return allZero(row[c.off : c.off+int32(c.width)])
+	case c.kind == kindDecimal:
+		return c.validDecimal(row[c.off:])
 	case c.kind.float():
 		v := c.fixed(row)
 		q, ok := c.storedFloat(c.loadedFloat(v)) // false for a signalling NaN

@@ -2,7 +2,6 @@ package temptable
 
 import (
 	"bytes"
-	"math"
 	"math/bits"
 
 	"github.com/dgryski/go-farm"
@@ -203,9 +202,11 @@ func mixInto(h, x uint64) uint64 {
 const hashNull = 0xA0761D6478BD642F
 
 func (p *keyPlan) hashColumns(s *Schema, row []byte) (uint64, error) {
+	scratch := s.scratch()
+	defer s.keep(scratch)
 	h := uint64(mulB)
 	for i := range p.parts {
-		x, err := p.parts[i].col.hash(s, row)
+		x, err := p.parts[i].col.hash(s, row, scratch)
 		if err != nil {
 			return 0, err
 		}
@@ -214,49 +215,64 @@ func (p *keyPlan) hashColumns(s *Schema, row []byte) (uint64, error) {
 	return h, nil
 }
 
-func (c *column) hash(s *Schema, row []byte) (uint64, error) {
+func (c *column) hash(s *Schema, row []byte, scratch *keyScratch) (uint64, error) {
 	switch {
 	case c.isNull(row):
 		return hashNull, nil
-	case c.width == 0:
-		return farm.Hash64(c.bytes(s, row)), nil
-	case c.kind.float():
-		return mixWord(c.floatBits(row)), nil
+	case c.kind == kindDecimal:
+		return farm.Hash64(row[c.off : c.off+int32(c.width)]), nil
+	case c.width != 0:
+		return mixWord(c.orderBits(row)), nil
+	case c.coll != nil:
+		return c.coll.hash(c.bytes(s, row), scratch)
 	}
-	return mixWord(c.loadUnsigned(row)), nil
-}
-
-// floatBits is the same for all that are equal: both zeros, and all NaNs.
-func (c *column) floatBits(row []byte) uint64 {
-	f := c.loadedFloat(int64(c.loadUnsigned(row)))
-	if f != f {
-		f = math.NaN()
-	}
-	return math.Float64bits(f + 0)
+	return farm.Hash64(c.bytes(s, row)), nil
 }
 
 // keyEqual reports whether the keys of two encoded rows are equal; NULL equals
-// NULL.
+// NULL. The error is a collation's.
 func (s *Schema) keyEqual(a, b []byte) (bool, error) {
 	if s.key.mode == keyRow {
 		return bytes.Equal(a[headerLen:s.dataEnd(a)], b[headerLen:s.dataEnd(b)]), nil
 	}
 	for i := range s.key.parts {
-		if !s.key.parts[i].col.equal(s, a, b) {
-			return false, nil
+		ok, err := s.key.parts[i].col.equal(s, a, b)
+		if !ok || err != nil {
+			return false, err
 		}
 	}
 	return true, nil
 }
 
-func (c *column) equal(s *Schema, a, b []byte) bool {
+func (c *column) equal(s *Schema, a, b []byte) (bool, error) {
 	switch {
 	case c.isNull(a) || c.isNull(b):
-		return c.isNull(a) == c.isNull(b)
-	case c.width == 0:
-		return bytes.Equal(c.bytes(s, a), c.bytes(s, b))
-	case c.kind.float():
-		return c.floatBits(a) == c.floatBits(b)
+		return c.isNull(a) == c.isNull(b), nil
+	case c.kind == kindDecimal:
+		return bytes.Equal(a[c.off:c.off+int32(c.width)], b[c.off:c.off+int32(c.width)]), nil
+	case c.width != 0:
+		return c.orderBits(a) == c.orderBits(b), nil
+	case c.coll != nil:
+		scratch := s.scratch()
+		defer s.keep(scratch)
+		return c.coll.equal(c.bytes(s, a), c.bytes(s, b), scratch)
 	}
-	return c.loadUnsigned(a) == c.loadUnsigned(b)
+	return bytes.Equal(c.bytes(s, a), c.bytes(s, b)), nil
+}
+
+// scratch lends memory for keys; keep takes it back.
+func (s *Schema) scratch() *keyScratch {
+	if k, _ := s.scratches.Get().(*keyScratch); k != nil {
+		return k
+	}
+	return new(keyScratch)
+}
+
+// maxKept is the most memory, in bytes, that a scratch keeps for later.
+const maxKept = 64 << 10
+
+func (s *Schema) keep(k *keyScratch) {
+	if cap(k.a)+cap(k.b) <= maxKept {
+		s.scratches.Put(k)
+	}
 }

@@ -27,12 +27,6 @@ type column struct {
 	coll     *collated
 }
 
-// collated is what strings with a collation need; nil stands for binary.
-type collated struct {
-	Collation
-	chars CharCounter // nil: Length counts bytes
-}
-
 // layout places the columns: header, null bitmap, fixed values, end offsets.
 func (s *Schema) layout() {
 	s.cols = make([]column, len(s.public))
@@ -152,14 +146,5 @@ func describeVariable(c *column, p Column) {
 	if p.Length > 0 {
 		c.length = int32(p.Length)
 	}
-	if isBinary(p.Collation) {
-		return
-	}
-	chars, _ := p.Collation.(CharCounter)
-	c.coll = &collated{p.Collation, chars}
+	c.coll = newCollated(p.Collation)
 }
-
-// maxDigits is the most digits of a DECIMAL.
-const maxDigits = 65
-
-func decimalWidth(int) uint8 { return 28 }

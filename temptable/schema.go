@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Limits of a schema.
@@ -50,6 +51,8 @@ type Schema struct {
 	endsOff   int // where the end offsets start
 	numVar    int
 	key       keyPlan
+	whole     *keyOrder // the canonical form of key
+	scratches sync.Pool // of *keyScratch
 }
 
 // SchemaOption adds to a schema what its columns do not say.
@@ -94,6 +97,7 @@ func NewSchema(cols []Column, opts ...SchemaOption) (*Schema, error) {
 	s := &Schema{public: slices.Clone(cols)}
 	s.layout()
 	s.key = newKeyPlan(s, b.distinct, b.keyCols)
+	s.whole = s.wholeKey()
 	return s, nil
 }
 
@@ -128,7 +132,7 @@ func checkColumn(c Column) error {
 	}
 	t := types[c.Type]
 	lo, hi := lengthBounds(c.Type)
-	if t.kind == kindDecimal || t.kind == kindJSON {
+	if t.kind == kindJSON {
 		return fmt.Errorf("%s is not supported yet", c.Type)
 	}
 	return errors.Join(

@@ -13,6 +13,8 @@ import "fmt"
 //     and dates with zero parts have a value and the order of the integers is
 //     the order of time.
 //   - FLOAT and DOUBLE: float64.
+//   - DECIMAL: text, as bytes; a sign, a point and an exponent are allowed, and
+//     what is read back has all digits of the scale.
 //   - all others: bytes.
 type Type uint8
 
@@ -71,7 +73,7 @@ const (
 	kindDatetime              // packed date and time, then the fraction
 	kindFloat                 // IEEE 754, 4 bytes
 	kindDouble                // IEEE 754, 8 bytes
-	kindDecimal               // big-endian, offset binary
+	kindDecimal               // big-endian, offset binary; travels as text
 	kindBytes                 // variable
 	kindChar                  // variable, trailing spaces cut
 	kindBinary                // variable, filled with zero bytes

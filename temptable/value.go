@@ -1,6 +1,9 @@
 package temptable
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // maxTime is the largest TIME, 838:59:59.999999, in microseconds
 // (https://dev.mysql.com/doc/refman/8.0/en/time.html).
@@ -27,6 +30,16 @@ func UnpackDatetime(v int64) (year, month, day, hour, minute, second, micro int)
 	months := date >> 5
 	return int(months / 13), int(months % 13), int(date & 31),
 		int(clock >> 12), int(clock >> 6 & 63), int(clock & 63), micro
+}
+
+// civil packs microseconds since 1970 as a UTC date and time; 0 is MySQL's zero
+// timestamp, and packs as the zero date.
+func civil(micros int64) int64 {
+	if micros == 0 {
+		return 0
+	}
+	t := time.UnixMicro(micros).UTC()
+	return PackDatetime(t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond()/1000)
 }
 
 // stored turns the integer form of a value into what the row holds. It reports
