@@ -72,7 +72,12 @@ func (e *Error) Error() string {
 }
 
 // Unwrap makes the kind and the errno match.
-func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+func (e *Error) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Err}
+}
 
 var kinds = []struct {
 	errno syscall.Errno

@@ -46,7 +46,7 @@ func open(t *testing.T, o Options) (*Space, *sys.Faulty) {
 }
 
 func get(t *testing.T, s *Space, n int) Piece {
-	p, err := s.AllocWarm(n)
+	p, _, err := s.AllocWarm(n)
 	require.NoError(t, err)
 	require.Equal(t, n, p.Size())
 	return p
@@ -154,7 +154,7 @@ func TestTheLimitBoundsBytesAndTakesSmallerSteps(t *testing.T) {
 	s, _ := open(t, Options{Limit: 3*mib + 48*kib, Map: true})
 	var held []Piece
 	for {
-		p, err := s.AllocWarm(MinPiece)
+		p, _, err := s.AllocWarm(MinPiece)
 		if err != nil {
 			require.ErrorIs(t, err, ErrLimit)
 			var e *Error
@@ -402,7 +402,7 @@ func TestKindsOfFailure(t *testing.T) {
 		for _, errno := range c.errs {
 			s, fs := open(t, Options{Limit: -1, Map: true, NoDump: true, NoFork: true, FileSize: mib})
 			fs.FailAll(c.op, errno)
-			_, err := s.AllocWarm(64 * kib)
+			_, _, err := s.AllocWarm(64 * kib)
 			require.ErrorIs(t, err, c.kind, errno)
 			require.ErrorIs(t, err, errno)
 			require.True(t, strings.HasPrefix(err.Error(), "spill 65536 bytes: "), err.Error())
@@ -424,7 +424,7 @@ func TestEveryCallFailsInTurn(t *testing.T) {
 		fs.FailAny(n, syscall.EIO)
 		var held []Piece
 		for range 8 {
-			if p, err := s.AllocWarm(512 * kib); err == nil {
+			if p, _, err := s.AllocWarm(512 * kib); err == nil {
 				held = append(held, p)
 			}
 			st := s.Stats()
@@ -571,7 +571,7 @@ func runModel(t *testing.T, mapped bool) {
 		switch k := r.IntN(20); {
 		case k < 10:
 			n := MinPiece << r.IntN(6)
-			p, err := s.AllocWarm(n)
+			p, _, err := s.AllocWarm(n)
 			if err != nil {
 				require.ErrorIs(t, err, ErrLimit)
 				break
@@ -646,7 +646,7 @@ func TestManyGoroutinesNeverExceedTheLimit(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(g), 3))
 			for range 300 {
 				n := MinPiece << r.IntN(5)
-				p, err := s.AllocWarm(n)
+				p, _, err := s.AllocWarm(n)
 				if err != nil {
 					if !errors.Is(err, ErrLimit) {
 						panic(err)

@@ -15,7 +15,7 @@ type Stats struct {
 	FilesRemoved int64
 	Maps         int64 // mappings made
 	Extended     int64 // steps of growth
-	Filled       int64 // bytes written since preallocation is not supported
+	Filled       int64 // zeros written, to warm pages or for want of preallocation
 	Faults       int64 // accesses that have faulted
 
 	Dirs []DirStats // in the order of the options

@@ -13,23 +13,26 @@ import (
 const pageSize = 4096
 
 // AllocWarm is Alloc, and touches the pages of a mapped piece that was cold,
-// so that its holder meets no page fault that has to ask the file system.
-// Files that turn out to be out of reach (truncated by somebody, say) are set
-// aside and passed over; if nothing else is left the error matches [ErrIO] and
-// sys.ErrFault.
-func (s *Space) AllocWarm(n int) (Piece, error) {
-	p, cold, err := s.Alloc(n)
-	if err != nil || !cold {
-		return p, err
+// so that its holder meets no page fault that has to ask the file system;
+// ready says that there was no need to. Files that turn out to be out of reach
+// (truncated by somebody, say) are set aside and passed over; if nothing else
+// is left the error matches [ErrIO] and sys.ErrFault.
+func (s *Space) AllocWarm(n int) (p Piece, ready bool, err error) {
+	p, cold, ok := s.Take(n)
+	if ok && (!cold || s.warm(p) == nil) {
+		return p, !cold, nil
 	}
-	if s.warm(p) == nil {
-		return p, nil
+	if _, err := s.orderOf(n); err != nil {
+		return Piece{}, false, err
 	}
 	s.grow.Lock()
 	defer s.grow.Unlock()
-	defer s.trimDead()
-	s.free(p)
-	return s.allocWarm(n)
+	if ok { // its file is out of reach
+		defer s.trimDead()
+		s.free(p)
+	}
+	p, err = s.allocWarm(n)
+	return p, false, err
 }
 
 // allocWarm is AllocWarm under grow. It tries one piece more than there are
@@ -44,6 +47,7 @@ func (s *Space) allocWarm(n int) (Piece, error) {
 			return p, nil
 		}
 		s.free(p)
+		s.trimDead()
 		if tries <= 0 {
 			return Piece{}, err
 		}
@@ -54,6 +58,7 @@ func (s *Space) allocWarm(n int) (Piece, error) {
 // set aside.
 func (s *Space) warm(p Piece) error {
 	mem := p.Bytes()
+	s.write(p)
 	err := s.o.FS.Advise(mem, sys.Populate)
 	if errors.Is(err, errors.ErrUnsupported) {
 		err = s.touch(mem)
@@ -69,6 +74,24 @@ func (s *Space) warm(p Piece) error {
 	s.condemn(p.f)
 	s.mu.Unlock()
 	return s.failed(p.f.dir, int(p.order), errors.Join(sys.ErrFault, err))
+}
+
+// write puts the pages of p into the page cache by writing zeros: that, and
+// mapping them then, takes a quarter to a sixth of the time of having the
+// faults make them (ext4, Linux 6.18, 8 MiB: 1.7 to 2.0 ms against 7 to 12),
+// since a write makes large folios and one journal entry for many pages. A
+// failure shows when the pages are mapped.
+func (s *Space) write(p Piece) {
+	if s.isWritten(p.f.dir) {
+		return
+	}
+	_ = s.fill(p.f, int64(p.off), int64(p.Size()))
+}
+
+func (s *Space) isWritten(d *dir) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return d.how == howWritten
 }
 
 // warmed notes that p has been touched.
@@ -104,7 +127,7 @@ func (s *Space) Prepare(ctx context.Context, bytes int64, largest, smallest int)
 	s.grow.Lock()
 	defer s.grow.Unlock()
 	held, err := s.hold(ctx, bytes, largest, smallest)
-	dead := err != nil
+	dead := false
 	for i := len(held) - 1; i >= 0; i-- { // the first is taken first then
 		_, d := s.free(held[i])
 		dead = dead || d
