@@ -18,16 +18,37 @@ type rowWriter struct {
 	ends    []int  // of the variable values, from the first variable byte
 	top     int    // how many of ends are known; later values are not set
 	err     error
-	missing [MaxColumns / 64]uint64 // a bit for each NOT NULL column without a value
+	missing []uint64 // a bit for each NOT NULL column without a value
+
+	// What small rows need, so that a writer is one allocation.
+	inline struct {
+		ends    [4]int
+		missing [1]uint64
+		buf     [128]byte
+	}
 }
 
 // slack is what finish may add: zeros up to a multiple of 8, or to the least.
 const slack = minRowLen
 
 func newRowWriter(s *Schema) *rowWriter {
-	w := &rowWriter{s: s, cols: s.cols, ends: make([]int, s.numVar)}
-	w.dropScratch()
+	w := &rowWriter{}
+	w.init(s)
 	return w
+}
+
+// init readies a writer that stays where it is.
+func (w *rowWriter) init(s *Schema) {
+	w.s, w.cols = s, s.cols
+	w.ends, w.missing = w.inline.ends[:], w.inline.missing[:]
+	if s.numVar > len(w.ends) {
+		w.ends = make([]int, s.numVar)
+	}
+	if len(s.missing) > len(w.missing) {
+		w.missing = make([]uint64, len(s.missing))
+	}
+	w.ends, w.missing = w.ends[:s.numVar], w.missing[:len(s.missing)]
+	w.dropScratch()
 }
 
 // begin starts a row: all NULL, no error.
@@ -46,7 +67,10 @@ func (w *rowWriter) scratchLen() int { return len(w.buf) }
 // dropScratch starts a row in a scratch of the least size, after one that made
 // it large.
 func (w *rowWriter) dropScratch() {
-	w.buf = make([]byte, len(w.s.template)+slack)
+	w.buf = w.inline.buf[:]
+	if n := len(w.s.template) + slack; n > len(w.buf) {
+		w.buf = make([]byte, n)
+	}
 	w.begin()
 }
 
@@ -79,7 +103,7 @@ func (w *rowWriter) present(c *column) {
 		w.buf[c.nullOff] &^= c.nullMask
 		return
 	}
-	w.missing[c.index>>6&(MaxColumns/64-1)] &^= 1 << (c.index & 63)
+	w.missing[c.index>>6] &^= 1 << (c.index & 63)
 }
 
 // setInt sets a value in the integer form that Type describes.

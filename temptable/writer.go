@@ -18,7 +18,9 @@ type Writer struct {
 
 // Writer starts a statement. The context is looked at every 1,024 rows.
 func (t *Table) Writer(ctx context.Context) *Writer {
-	return &Writer{rowWriter: *newRowWriter(t.schema), t: t, ctx: ctx}
+	w := &Writer{t: t, ctx: ctx}
+	w.init(t.schema)
+	return w
 }
 
 // Insert adds the row that the setters described, or finds its duplicate, and

@@ -1,0 +1,5 @@
+//go:build race
+
+package temptable
+
+const raceEnabled = true
