@@ -2,6 +2,7 @@ package temptable
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/dgryski/go-farm"
 )
@@ -20,11 +21,28 @@ type Collation interface {
 	Name() string
 	// PadSpace reports whether trailing spaces do not count.
 	PadSpace() bool
-	// MaxKeyLen bounds the key of n bytes of text.
+	// MaxKeyLen bounds the key of n bytes of text; math.MaxInt says that there is
+	// no bound.
 	MaxKeyLen(n int) int
 	// AppendKey appends the key of src, which it must not keep or change.
 	AppendKey(dst, src []byte) ([]byte, error)
 }
+
+// Custom makes a collation of a key function, for opaque columns that compare in
+// their own way. key appends the key of src to dst as AppendKey does.
+func Custom(name string, key func(dst, src []byte) ([]byte, error)) Collation {
+	return custom{name, key}
+}
+
+type custom struct {
+	name string
+	key  func(dst, src []byte) ([]byte, error)
+}
+
+func (c custom) Name() string                              { return c.name }
+func (c custom) PadSpace() bool                            { return false }
+func (c custom) MaxKeyLen(int) int                         { return math.MaxInt }
+func (c custom) AppendKey(dst, src []byte) ([]byte, error) { return c.key(dst, src) }
 
 // Equaler is a collation that compares without making keys.
 type Equaler interface {

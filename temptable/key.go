@@ -79,7 +79,7 @@ func (p *keyPlan) bytesCompare() bool {
 }
 
 func (c *column) bytesCompare() bool {
-	return !c.kind.float() && c.kind != kindJSON && c.coll == nil
+	return !c.kind.float() && c.coll == nil
 }
 
 // fitsWords places fixed columns in two words, first fit, none across both.
@@ -206,9 +206,10 @@ func (p *keyPlan) hashColumns(s *Schema, row []byte) (uint64, error) {
 	defer s.keep(scratch)
 	h := uint64(mulB)
 	for i := range p.parts {
-		x, err := p.parts[i].col.hash(s, row, scratch)
+		c := p.parts[i].col
+		x, err := c.hash(s, row, scratch)
 		if err != nil {
-			return 0, err
+			return 0, &valueError{cause: err, row: -1, col: int(c.index), name: s.public[c.index].Name}
 		}
 		h = mixInto(h, x)
 	}

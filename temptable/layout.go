@@ -147,4 +147,7 @@ func describeVariable(c *column, p Column) {
 		c.length = int32(p.Length)
 	}
 	c.coll = newCollated(p.Collation)
+	if p.Type == TypeJSON {
+		c.coll = newCollated(jsonCollation{})
+	}
 }

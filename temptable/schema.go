@@ -33,7 +33,8 @@ type Column struct {
 	// FSP is the number of fractional digits of seconds (0..6) of TIME,
 	// DATETIME and TIMESTAMP.
 	FSP int
-	// Collation orders and compares strings; nil compares bytes.
+	// Collation orders and compares strings; nil compares bytes. On binary types
+	// it is most often a Custom one.
 	Collation Collation
 }
 
@@ -132,9 +133,6 @@ func checkColumn(c Column) error {
 	}
 	t := types[c.Type]
 	lo, hi := lengthBounds(c.Type)
-	if t.kind == kindJSON {
-		return fmt.Errorf("%s is not supported yet", c.Type)
-	}
 	return errors.Join(
 		within("length", c.Length, lo, hi),
 		within("scale", c.Scale, 0, maxScale(c)),
@@ -178,7 +176,7 @@ func maxFSP(t typeInfo) int {
 }
 
 func checkCollation(c Column, t typeInfo) error {
-	if c.Collation != nil && !t.text {
+	if c.Collation != nil && (!t.kind.variable() || c.Type == TypeJSON) {
 		return fmt.Errorf("%s takes no collation", c.Type)
 	}
 	return nil

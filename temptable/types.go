@@ -77,7 +77,6 @@ const (
 	kindBytes                 // variable
 	kindChar                  // variable, trailing spaces cut
 	kindBinary                // variable, filled with zero bytes
-	kindJSON                  // variable, compares as JSON
 )
 
 // typeInfo is what the codec knows of a type.
@@ -85,7 +84,6 @@ type typeInfo struct {
 	name  string
 	kind  kind
 	width uint8 // stored bytes; 0 where the column decides or the value is variable
-	text  bool  // takes a collation
 	fsp   bool  // takes Column.FSP
 }
 
@@ -113,13 +111,13 @@ var types = [numTypes]typeInfo{
 	TypeDatetime:   {name: "datetime", kind: kindDatetime, fsp: true},
 	TypeTimestamp:  {name: "timestamp", kind: kindTimestamp, fsp: true},
 	TypeDecimal:    {name: "decimal", kind: kindDecimal},
-	TypeChar:       {name: "char", kind: kindChar, text: true},
-	TypeVarchar:    {name: "varchar", kind: kindBytes, text: true},
+	TypeChar:       {name: "char", kind: kindChar},
+	TypeVarchar:    {name: "varchar", kind: kindBytes},
 	TypeBinary:     {name: "binary", kind: kindBinary},
 	TypeVarbinary:  {name: "varbinary", kind: kindBytes},
-	TypeText:       {name: "text", kind: kindBytes, text: true},
+	TypeText:       {name: "text", kind: kindBytes},
 	TypeBlob:       {name: "blob", kind: kindBytes},
-	TypeJSON:       {name: "json", kind: kindJSON},
+	TypeJSON:       {name: "json", kind: kindBytes},
 	TypeGeometry:   {name: "geometry", kind: kindBytes},
 }
 

@@ -79,7 +79,7 @@ func randomColumn(rng *rand.Rand) Column {
 	case TypeBinary:
 		c.Length = rng.IntN(12)
 	}
-	if types[c.Type].text {
+	if c.Type == TypeChar || c.Type == TypeVarchar || c.Type == TypeText {
 		c.Collation = []Collation{nil, foldCase{}, foldQuick{}}[rng.IntN(3)]
 	}
 	return c
