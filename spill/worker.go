@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spillway-db/spillway/spill/internal/filespace"
 )
@@ -51,6 +52,9 @@ func (p *Pool) launch() {
 	if p.work.halted || p.work.started.Load() {
 		return
 	}
+	// The first timer of a process opens a descriptor, and the runtime dies if
+	// there is none: have it while there are.
+	p.o.After(time.Hour, func() {})()
 	p.work.started.Store(true)
 	p.work.done.Add(1)
 	go p.run()

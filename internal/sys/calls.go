@@ -21,6 +21,7 @@ const (
 	OpAllocate
 	OpPunch
 	OpTruncate
+	OpSize
 	OpDisableCoW
 	OpMap
 	OpClose
@@ -28,7 +29,7 @@ const (
 )
 
 var opNames = [NumOps]string{"open", "stat", "anon", "unmap", "advise", "populate",
-	"read", "write", "allocate", "punch", "truncate", "nocow", "map", "close"}
+	"read", "write", "allocate", "punch", "truncate", "size", "nocow", "map", "close"}
 
 // String is the short name of the kind: "open", "allocate", …
 func (o Op) String() string {

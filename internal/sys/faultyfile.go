@@ -84,6 +84,14 @@ func (x *faultyFile) Truncate(size int64) error {
 	return x.File.Truncate(size)
 }
 
+// Size implements [File].
+func (x *faultyFile) Size() (int64, error) {
+	if err := x.f.call(OpSize); err != nil {
+		return 0, err
+	}
+	return x.File.Size()
+}
+
 // DisableCoW implements [File].
 func (x *faultyFile) DisableCoW() error {
 	if err := x.f.call(OpDisableCoW); err != nil {

@@ -89,6 +89,14 @@ func (f *linuxFile) Truncate(size int64) error {
 	return f.fail("truncate temporary file in", retry(func() error { return unix.Ftruncate(f.fd, size) }))
 }
 
+// Size implements [File].
+func (f *linuxFile) Size() (int64, error) {
+	f.fs.add(OpSize)
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstat(f.fd, &st) })
+	return st.Size, f.fail("fstat temporary file in", err)
+}
+
 // noCoWFlag is FS_NOCOW_FL (linux/fs.h, ioctl_iflags(2)).
 const noCoWFlag = 0x00800000
 

@@ -165,6 +165,14 @@ func (f *heapFile) Truncate(size int64) error {
 	return nil
 }
 
+// Size implements [File].
+func (f *heapFile) Size() (int64, error) {
+	f.fs.add(OpSize)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return int64(len(f.data)), nil
+}
+
 // DisableCoW implements [File].
 func (f *heapFile) DisableCoW() error {
 	f.fs.add(OpDisableCoW)

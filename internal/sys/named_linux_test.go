@@ -16,13 +16,6 @@ func countMappings(t *testing.T) int {
 	return strings.Count(string(maps), "\n")
 }
 
-// withoutTmpfile is an OS that takes dir for one that refuses O_TMPFILE.
-func withoutTmpfile(dir string) FS {
-	fs := &linuxFS{}
-	fs.named.Store(dir, struct{}{})
-	return fs
-}
-
 func names(t *testing.T, dir string) (out []string) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -34,7 +27,7 @@ func names(t *testing.T, dir string) (out []string) {
 
 func TestNeitherWayOfMakingAFileLeavesAName(t *testing.T) {
 	dir := t.TempDir()
-	for _, fs := range []FS{OS(), withoutTmpfile(dir)} {
+	for _, fs := range []FS{OS(), Named()} {
 		f, err := fs.OpenTemp(dir)
 		require.NoError(t, err)
 		require.Empty(t, names(t, dir))
@@ -60,6 +53,16 @@ func TestRefusedTmpfileFallsBack(t *testing.T) {
 	require.True(t, tmpfileRefused(unix.EINVAL))
 	require.False(t, tmpfileRefused(unix.ENOSPC))
 	require.False(t, tmpfileRefused(nil))
+}
+
+func TestTheFirstNamedFileSweeps(t *testing.T) {
+	dir := t.TempDir()
+	fs := Named()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, tempName()), nil, 0o600))
+	f, err := fs.OpenTemp(dir)
+	require.NoError(t, err)
+	require.Empty(t, names(t, dir))
+	require.NoError(t, f.Close())
 }
 
 func TestSweepTakesDeadNamesOnly(t *testing.T) {

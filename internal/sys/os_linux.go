@@ -15,9 +15,14 @@ const hugeSize = 2 << 20
 // OS is the kernel, with counters of its own.
 func OS() FS { return &linuxFS{} }
 
+// Named is OS as it is where O_TMPFILE is refused: files have a name for a
+// moment. It is for tests of that way.
+func Named() FS { return &linuxFS{refuse: true} }
+
 type linuxFS struct {
 	counter
-	named sync.Map // dir → struct{}: refuses O_TMPFILE, and has been swept
+	refuse bool     // take O_TMPFILE for refused
+	named  sync.Map // dir → struct{}: refuses O_TMPFILE, and has been swept
 }
 
 // OpenTemp implements [FS].
@@ -34,9 +39,11 @@ func (fs *linuxFS) openTemp(dir string) (int, error) {
 	if _, ok := fs.named.Load(dir); ok {
 		return createNamed(dir)
 	}
-	fd, err := openRetry(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC)
-	if !tmpfileRefused(err) {
-		return fd, err
+	if !fs.refuse {
+		fd, err := openRetry(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC)
+		if !tmpfileRefused(err) {
+			return fd, err
+		}
 	}
 	sweep(dir)
 	fs.named.Store(dir, struct{}{})

@@ -39,8 +39,9 @@ type File interface {
 	// Punch gives the blocks of [off, off+n) back to the file system. The size
 	// of the file stays.
 	Punch(off, n int64) error
-	// Truncate sets the size of the file.
+	// Truncate sets the size of the file, Size asks for it.
 	Truncate(size int64) error
+	Size() (int64, error)
 	// DisableCoW asks the file system to overwrite this file in place
 	// (FS_NOCOW_FL), which makes Allocate a promise on btrfs. The file must be
 	// empty. errors.ErrUnsupported where it cannot be had.

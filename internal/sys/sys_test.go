@@ -35,6 +35,9 @@ func TestFileReadsBackWhatWasWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, make([]byte, 5), buf[:n])
 		require.NoError(t, f.Truncate(12))
+		size, err := f.Size()
+		require.NoError(t, err)
+		require.EqualValues(t, 12, size)
 		n, err = f.ReadAt(buf, 0)
 		require.Equal(t, 12, n)
 		require.ErrorIs(t, err, io.EOF)
@@ -223,8 +226,9 @@ func TestFaultyCoversEveryKind(t *testing.T) {
 		_, errMap := file.Map(0, 4096)
 		_, errRead := file.ReadAt(nil, 0)
 		_, errWrite := file.WriteAt(nil, 0)
+		_, errSize := file.Size()
 		errs := map[Op]error{
-			OpOpen: errOpen, OpStat: errStat, OpAnon: errAnon, OpMap: errMap, OpRead: errRead, OpWrite: errWrite,
+			OpOpen: errOpen, OpStat: errStat, OpAnon: errAnon, OpMap: errMap, OpRead: errRead, OpWrite: errWrite, OpSize: errSize,
 			OpAdvise: fs.Advise(mem, Huge), OpPopulate: fs.Advise(mem, Populate),
 			OpAllocate: file.Allocate(0, 1), OpPunch: file.Punch(0, 1), OpTruncate: file.Truncate(0),
 			OpDisableCoW: file.DisableCoW(), OpUnmap: fs.Unmap(mem), OpClose: file.Close(),

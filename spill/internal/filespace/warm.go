@@ -3,6 +3,7 @@ package filespace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"syscall"
 
@@ -57,11 +58,9 @@ func (s *Space) allocWarm(n int) (Piece, error) {
 // warm touches a piece. It fails only if the file is out of reach; then it is
 // set aside.
 func (s *Space) warm(p Piece) error {
-	mem := p.Bytes()
-	s.write(p)
-	err := s.o.FS.Advise(mem, sys.Populate)
-	if errors.Is(err, errors.ErrUnsupported) {
-		err = s.touch(mem)
+	err := s.write(p)
+	if err == nil {
+		err = s.populate(p.Bytes())
 	}
 	switch {
 	case err == nil:
@@ -79,13 +78,29 @@ func (s *Space) warm(p Piece) error {
 // write puts the pages of p into the page cache by writing zeros: that, and
 // mapping them then, takes a quarter to a sixth of the time of having the
 // faults make them (ext4, Linux 6.18, 8 MiB: 1.7 to 2.0 ms against 7 to 12),
-// since a write makes large folios and one journal entry for many pages. A
-// failure shows when the pages are mapped.
-func (s *Space) write(p Piece) {
+// since a write makes large folios and one journal entry for many pages. If
+// the write fails, mapping shows why. A file that somebody truncated must not
+// grow again by it: its holders would read zeros where they should fault.
+func (s *Space) write(p Piece) error {
 	if s.isWritten(p.f.dir) {
-		return
+		return nil
 	}
-	_ = s.fill(p.f, int64(p.off), int64(p.Size()))
+	size, err := p.f.Size()
+	if err == nil && size < int64(p.off)+int64(p.Size()) {
+		return fmt.Errorf("file was truncated to %d bytes: %w", size, sys.ErrFault)
+	}
+	if err == nil {
+		_ = s.fill(p.f, int64(p.off), int64(p.Size()))
+	}
+	return nil
+}
+
+func (s *Space) populate(mem []byte) error {
+	err := s.o.FS.Advise(mem, sys.Populate)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = s.touch(mem)
+	}
+	return err
 }
 
 func (s *Space) isWritten(d *dir) bool {
