@@ -3,10 +3,12 @@ package legacy
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,16 +19,35 @@ import (
 // joinitCols is the report's table: INT, VARCHAR(64), TIME, INT.
 var joinitCols = []Column{{Width: 4}, {}, {Width: 3, Unit: 1e6}, {Width: 4}}
 
-// loadJoinit parses the first n rows of the report's table.
+// loadJoinit returns the first n rows of the report's table.
 func loadJoinit(t testing.TB, n int) *Batch {
-	z, err := gzip.NewReader(joinit.Open())
+	b := *parsed(t)
+	b.N = n
+	return &b
+}
+
+var parseOnce = sync.OnceValues(parseJoinit)
+
+func parsed(t testing.TB) *Batch {
+	b, err := parseOnce()
 	require.NoError(t, err)
-	b := newBatch(joinitCols)
-	for sc := bufio.NewScanner(z); b.N < n && sc.Scan(); {
-		addJoinit(t, b, strings.Split(sc.Text(), "\t"))
-	}
-	require.Equal(t, n, b.N)
+	require.Equal(t, joinit.Rows, b.N)
 	return b
+}
+
+func parseJoinit() (*Batch, error) {
+	z, err := gzip.NewReader(joinit.Open())
+	if err != nil {
+		return nil, err
+	}
+	b := newBatch(joinitCols)
+	sc := bufio.NewScanner(z)
+	for sc.Scan() {
+		if err := addJoinit(b, strings.Split(sc.Text(), "\t")); err != nil {
+			return nil, err
+		}
+	}
+	return b, sc.Err()
 }
 
 func newBatch(cols []Column) *Batch {
@@ -38,20 +59,20 @@ func newBatch(cols []Column) *Batch {
 	return b
 }
 
-func addJoinit(t testing.TB, b *Batch, f []string) {
-	b.Cols[0].I64 = append(b.Cols[0].I64, atoi(t, f[0]))
+func addJoinit(b *Batch, f []string) error {
+	var h, m, sec int64
+	if _, err := fmt.Sscanf(f[2], "%d:%d:%d", &h, &m, &sec); err != nil {
+		return err
+	}
+	i, err1 := strconv.ParseInt(f[0], 10, 64)
+	g, err2 := strconv.ParseInt(f[3], 10, 64)
+	b.Cols[0].I64 = append(b.Cols[0].I64, i)
 	b.Cols[1].Bytes = append(b.Cols[1].Bytes, f[1]...)
 	b.Cols[1].Off = append(b.Cols[1].Off, int32(len(b.Cols[1].Bytes)))
-	hms := strings.Split(f[2], ":")
-	b.Cols[2].I64 = append(b.Cols[2].I64, (atoi(t, hms[0])*3600+atoi(t, hms[1])*60+atoi(t, hms[2]))*1e6)
-	b.Cols[3].I64 = append(b.Cols[3].I64, atoi(t, f[3]))
+	b.Cols[2].I64 = append(b.Cols[2].I64, (h*3600+m*60+sec)*1e6)
+	b.Cols[3].I64 = append(b.Cols[3].I64, g)
 	b.N++
-}
-
-func atoi(t testing.TB, s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	require.NoError(t, err)
-	return n
+	return errors.Join(err1, err2)
 }
 
 // checksum is the sum over the rows of t of the CRC-32 of their text.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/host"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/union"
 )
@@ -100,6 +101,9 @@ func (f *unionFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	f.cfg.Left, f.cfg.Right = in.left, in.right
+	if f.cfg.Answer, err = input.Expect(ctx, in.left, in.right); err != nil {
+		return err
+	}
 	f.cfg.Watch = watch(stderr)
 	if h := host.Describe(f.cfg.Dir); h.InRAM {
 		fmt.Fprintf(stderr, "%s is in RAM (%s): what spills there saves no memory; see --dir\n", h.Dir, h.FileSystem)
@@ -121,10 +125,14 @@ func (f *unionFlags) measure(ctx context.Context, stderr io.Writer) (*union.Resu
 func (f *unionFlags) report(in tables, res *union.Result) *report.Report {
 	r := &report.Report{
 		Schema: report.SchemaName, Options: f.options(res), Host: host.Describe(f.cfg.Dir),
-		Input: in.about, Expected: res.Expected, Runs: res.Runs,
+		Input: in.about, Expected: expected(f.cfg.Answer), Runs: res.Runs,
 	}
 	r.SetRatios()
 	return r
+}
+
+func expected(a input.Answer) report.Expected {
+	return report.Expected{Rows: a.Rows, Checksum: a.Checksum, LeftDuplicates: a.LeftDup, RightDuplicates: a.RightDup}
 }
 
 func (f *unionFlags) options(res *union.Result) report.Options {

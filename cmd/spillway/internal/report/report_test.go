@@ -88,6 +88,9 @@ func variants() map[string]*Report {
 	none := example()
 	none.Runs[0].Legacy.FirstFile = -1
 	all["no file"] = none
+	dry := example()
+	dry.Runs[3].MmapPeak, dry.Runs[4].DiskPeak = 0, 0
+	all["nothing spills"] = dry
 	few := example()
 	few.Runs = few.Runs[2:3]
 	few.Input.Report = false
@@ -105,6 +108,14 @@ func TestScreenFits(t *testing.T) {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), screenColumns, "%s: %s", name, line)
 		}
 	}
+}
+
+func TestSpillingIsExplained(t *testing.T) {
+	all := variants()
+	require.Contains(t, written(t, all["all"], "text"), "Spillway takes 2.9 MiB and would not overflow 12 MiB: mmap and disk get 1.5 MiB")
+	require.Contains(t, written(t, all["ram spills"], "text"), "12 MiB is too little for these rows")
+	require.Contains(t, written(t, all["nothing spills"], "text"), "Spillway takes 2.9 MiB, too little to spill")
+	require.NotContains(t, written(t, all["ram alone"], "text"), "spill")
 }
 
 func TestWrongResultsAreNamed(t *testing.T) {

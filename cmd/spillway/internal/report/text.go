@@ -65,17 +65,22 @@ func duplicates(r *Report) string {
 
 // spilling says why the modes mmap and disk get less RAM.
 func spilling(r *Report) string {
-	ram := r.Run("ram")
-	spills := r.Run("mmap") != nil || r.Run("disk") != nil
+	ram, budget := r.Run("ram"), size(r.Options.MaxRAM)
 	switch {
-	case ram != nil && ram.MmapPeak+ram.DiskPeak > 0:
-		return fmt.Sprintf("%s is too little for these rows: the mode ram spills, too (see --max-ram).", size(r.Options.MaxRAM))
-	case !spills || ram == nil:
+	case ram == nil:
 		return ""
+	case spilled(ram):
+		return fmt.Sprintf("%s is too little for these rows: the mode ram spills, too (see --max-ram).", budget)
+	case spilled(r.Run("mmap")) || spilled(r.Run("disk")):
+		return fmt.Sprintf("Spillway takes %s and would not overflow %s: mmap and disk get %s, so that they spill.",
+			size(ram.RAMPeak), budget, size(r.Options.SpillRAM))
+	case r.Run("mmap") != nil || r.Run("disk") != nil:
+		return fmt.Sprintf("Spillway takes %s, too little to spill: mmap and disk stay in RAM, too.", size(ram.RAMPeak))
 	}
-	return fmt.Sprintf("Spillway takes %s and would not overflow %s: mmap and disk get %s, so that they spill.",
-		size(ram.RAMPeak), size(r.Options.MaxRAM), size(r.Options.SpillRAM))
+	return ""
 }
+
+func spilled(run *Run) bool { return run != nil && run.MmapPeak+run.DiskPeak > 0 }
 
 // note is a paragraph below the table.
 type note struct{ label, text string }
@@ -124,7 +129,7 @@ func why(old *Legacy) string {
 		then = fmt.Sprintf("after %s duplicates each further one made, filled, mapped and destroyed a file of %s.",
 			comma(old.FirstFile), size(int64(old.FileBytes)))
 	}
-	return "8.0.19 stored each row before asking whether it was a duplicate, and could not take the space back: " +
+	return "8.0.19 stored each row before asking whether it was a duplicate and could not take it back: " +
 		then + " Spillway asks first: a duplicate allocates nothing."
 }
 

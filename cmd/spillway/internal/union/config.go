@@ -59,7 +59,11 @@ type Config struct {
 	// legacy.Full, or 0 for two seconds' worth.
 	LegacyCycles int
 	Left, Right  *input.Table
-	Watch        Watch
+	// Answer is what every mode must give.
+	Answer input.Answer
+	Watch  Watch
+
+	open func(limits, input.Schema) (executor, error) // tests
 }
 
 // Watch is told how far a run is. All of its functions may be nil.
@@ -108,6 +112,7 @@ func (c *Config) Validate() error {
 	for _, m := range c.Modes {
 		check(slices.Contains(Modes(), m), "mode %q is not one of %s", m, strings.Join(Modes(), ", "))
 	}
+	check(len(slices.Compact(slices.Sorted(slices.Values(c.Modes)))) == len(c.Modes), "a mode is named twice")
 	check(slices.Contains(Pools(), c.Pool), "pool %q is not one of %s", c.Pool, strings.Join(Pools(), ", "))
 	check(c.Count > 0, "%d samples", c.Count)
 	check(c.MaxRAM > 0, "max-ram of %d bytes", c.MaxRAM)

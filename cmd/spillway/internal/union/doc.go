@@ -1,5 +1,5 @@
 // Package union runs the statement `left UNION right` in each mode, measures
-// it, and compares the results with what a Go map says.
+// it, and compares the results with the right answer.
 //
 // A sample is create, insert, scan and drop, from typed columns in memory:
 // encoding and hashing are inside, parsing and the checksum outside. Samples of

@@ -126,7 +126,7 @@ func (e *engine) counters() counters {
 	s := e.eng.Stats()
 	return counters{
 		ramPeak: s.RAMPeak, mmapPeak: s.TablesPeak[temptable.Mmap], diskPeak: s.TablesPeak[temptable.Disk],
-		blocks: e.blocks, files: s.Pool.FilesCreated + s.Disk.FilesCreated, mmapCalls: s.Pool.Maps,
+		blocks: e.blocks, files: s.Pool.FilesCreated + s.Disk.FilesCreated, mmapCalls: s.Pool.MapCalls,
 		filled: s.Pool.Peak + s.Disk.BytesPeak, pageReads: s.Disk.PageReads, pageWrites: s.Disk.PageWrites,
 	}
 }

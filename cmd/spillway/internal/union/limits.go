@@ -6,3 +6,6 @@ type limits struct {
 	mmapOff   bool // what does not fit in RAM goes to the disk table
 	dir       string
 }
+
+// minRAM is the least that an engine takes.
+const minRAM = 64 << 10

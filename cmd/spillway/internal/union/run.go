@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/internal/legacy"
 )
@@ -22,7 +21,8 @@ const longSample = 10 * time.Second
 type runner struct {
 	Config
 	modes []*mode
-	files int // that full legacy cycles will make
+	auto  bool // SpillRAM was not given
+	files int  // that full legacy cycles will make
 }
 
 // mode is one mode under way.
@@ -36,44 +36,41 @@ type mode struct {
 
 // Result is what a run found.
 type Result struct {
-	Expected report.Expected
 	Runs     []report.Run
 	SpillRAM int64 // the budget of the modes mmap and disk
 }
 
 // Run runs every mode and returns what it found; with ErrDiffer beside it if a
-// mode gave another result than the Go map. Other errors: ErrUsage, those of
+// mode gave another result than Config.Answer. Other errors: ErrUsage, those of
 // the engines, and the context's. Nothing is left on disk.
 func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if c.open == nil {
+		c.open = openEngine
+	}
 	r := &runner{Config: c}
 	defer func() { err = errors.Join(err, r.close()) }()
 
-	answer, err := input.Expect(ctx, c.Left, c.Right)
-	if err != nil {
-		return nil, err
-	}
-	runtime.GC() // the map is large
+	runtime.GC() // what made the tables and the answer
 	for _, prepare := range []func(context.Context) error{r.plan, r.estimate, r.sampleAll} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return r.result(answer)
+	return r.result()
 }
 
-func (r *runner) result(a input.Answer) (*Result, error) {
-	res := &Result{SpillRAM: r.SpillRAM, Expected: report.Expected{
-		Rows: a.Rows, Checksum: a.Checksum, LeftDuplicates: a.LeftDup, RightDuplicates: a.RightDup}}
+func (r *runner) result() (*Result, error) {
+	res := &Result{SpillRAM: r.SpillRAM}
 	var faults []error
 	for _, m := range r.modes {
 		run := r.summary(m)
 		res.Runs = append(res.Runs, run)
-		if run.Rows != a.Rows || run.Checksum != a.Checksum {
-			faults = append(faults, fmt.Errorf("%w: %s gives %d rows and checksum %d, a Go map %d and %d",
-				ErrDiffer, m.name, run.Rows, run.Checksum, a.Rows, a.Checksum))
+		if run.Rows != r.Answer.Rows || run.Checksum != r.Answer.Checksum {
+			faults = append(faults, fmt.Errorf("%w: %s gives %d rows and checksum %d, not %d and %d",
+				ErrDiffer, m.name, run.Rows, run.Checksum, r.Answer.Rows, r.Answer.Checksum))
 		}
 	}
 	return res, errors.Join(faults...)
@@ -106,15 +103,16 @@ func (r *runner) limitsOf(name string) limits {
 
 // autoSpill sets SpillRAM to half of what the input takes in RAM.
 func (r *runner) autoSpill(ctx context.Context) error {
-	if r.SpillRAM > 0 || !r.spills() {
+	r.auto = r.SpillRAM == 0
+	if !r.auto || !r.spills() {
 		return nil
 	}
-	x, err := openEngine(r.limitsOf(RAM), r.Left.Schema)
+	x, err := r.Config.open(r.limitsOf(RAM), r.Left.Schema)
 	if err != nil {
 		return err
 	}
 	_, err = take(ctx, x, r.Left, r.Right)
-	r.SpillRAM = x.counters().ramPeak / 2
+	r.SpillRAM = max(x.counters().ramPeak/2, minRAM)
 	return errors.Join(err, x.close())
 }
 
@@ -122,10 +120,12 @@ func (r *runner) spills() bool {
 	return slices.Contains(r.Modes, Mmap) || slices.Contains(r.Modes, Disk)
 }
 
-// warm opens the mode, and runs it once unless its samples are to be fresh.
-// Legacy modes keep nothing from one sample to the next.
+// warm opens an engine that is to serve all samples, and runs it once.
 func (r *runner) warm(ctx context.Context, m *mode) error {
-	if err := r.open(m); err != nil || isLegacy(m.name) || r.Pool == Fresh {
+	if r.fresh(m) {
+		return nil
+	}
+	if err := r.open(m); err != nil {
 		return err
 	}
 	s, err := take(ctx, m.x, r.Left, r.Right)
@@ -136,9 +136,13 @@ func (r *runner) warm(ctx context.Context, m *mode) error {
 	return r.mustSpill(m, &s)
 }
 
-// mustSpill refuses a budget that makes a spilling mode stay in RAM.
+// fresh says whether each sample of m has an engine of its own. The legacy
+// modes keep nothing from one sample to the next.
+func (r *runner) fresh(m *mode) bool { return r.Pool == Fresh || isLegacy(m.name) }
+
+// mustSpill refuses a given budget that makes a spilling mode stay in RAM.
 func (r *runner) mustSpill(m *mode, s *sample) error {
-	if (m.name == Mmap || m.name == Disk) && s.after.mmapPeak+s.after.diskPeak == 0 {
+	if !r.auto && (m.name == Mmap || m.name == Disk) && s.after.mmapPeak+s.after.diskPeak == 0 {
 		return fmt.Errorf("%w: with spill-ram %s the mode %s does not spill: it takes %s", ErrUsage,
 			humanize.IBytes(uint64(m.limits.ram)), m.name, humanize.IBytes(uint64(s.after.ramPeak)))
 	}
@@ -150,7 +154,7 @@ func (r *runner) open(m *mode) (err error) {
 		m.x = openOld(r.legacyConfig(m.name), r.Left.Schema)
 		return nil
 	}
-	m.x, err = openEngine(m.limits, r.Left.Schema)
+	m.x, err = r.Config.open(m.limits, r.Left.Schema)
 	return err
 }
 
@@ -235,15 +239,13 @@ func (r *runner) sample(ctx context.Context, m *mode) error {
 // prepare brings the pool into its state.
 func (r *runner) prepare(m *mode) error {
 	switch {
-	case isLegacy(m.name):
-		return r.open(m)
-	case r.Pool == Cold:
-		return flush(r.Dir)
-	case r.Pool == Fresh:
-		if err := m.x.close(); err != nil {
+	case r.fresh(m):
+		if err := m.close(); err != nil {
 			return err
 		}
 		return r.open(m)
+	case r.Pool == Cold:
+		return flush(r.Dir)
 	}
 	return nil
 }
@@ -251,9 +253,16 @@ func (r *runner) prepare(m *mode) error {
 func (r *runner) close() error {
 	var errs []error
 	for _, m := range r.modes {
-		if m.x != nil {
-			errs = append(errs, m.x.close())
-		}
+		errs = append(errs, m.close())
 	}
 	return errors.Join(errs...)
+}
+
+func (m *mode) close() error {
+	if m.x == nil {
+		return nil
+	}
+	x := m.x
+	m.x = nil
+	return x.close()
 }
