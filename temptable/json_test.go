@@ -127,7 +127,7 @@ func jsonRank(v any) int {
 	case []any:
 		return 4
 	case bool:
-		return 5 + btoi(x)
+		return 5 + one01(x)
 	}
 	panic(v)
 }

@@ -412,7 +412,7 @@ func compareValues(c Column, a, b any) int {
 func compareFloats(a, b float64) int {
 	switch {
 	case a != a || b != b:
-		return cmp.Compare(btoi(a != a), btoi(b != b))
+		return cmp.Compare(one01(a != a), one01(b != b))
 	case a < b:
 		return -1
 	case a > b:
@@ -421,7 +421,7 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-func btoi(b bool) int {
+func one01(b bool) int {
 	if b {
 		return 1
 	}
@@ -435,7 +435,7 @@ func compareParts(cols []Column, parts []KeyPart, a, b []any) int {
 		r := 0
 		switch {
 		case x == nil || y == nil:
-			if r = cmp.Compare(btoi(y == nil), btoi(x == nil)); p.NullsLast {
+			if r = cmp.Compare(one01(y == nil), one01(x == nil)); p.NullsLast {
 				r = -r
 			}
 		default:
