@@ -1,5 +1,3 @@
-//go:build spillway_engine
-
 package union
 
 import (
