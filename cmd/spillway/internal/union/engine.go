@@ -22,7 +22,8 @@ type engine struct {
 	part    input.Table     // the rows that are being inserted
 	batch   temptable.Batch // the same, as the library takes them
 	results [batchRows]temptable.Result
-	out     input.Table // rows that were read
+	read    temptable.Batch // rows that were read
+	out     input.Table     // the same, as the tool takes them
 }
 
 // columnTypes are the library's names for the tool's types.
@@ -56,7 +57,7 @@ func openEngine(l limits, s input.Schema) (executor, error) {
 	}
 	e := &engine{eng: eng, owner: owner, schema: schema, part: input.Table{Schema: s}, out: input.Table{Schema: s}}
 	e.part.Cols, e.out.Cols = make([]input.Vector, len(s)), make([]input.Vector, len(s))
-	e.batch.Cols = make([]temptable.Vector, len(s))
+	e.batch.Cols, e.read.Cols = make([]temptable.Vector, len(s)), make([]temptable.Vector, len(s))
 	return e, nil
 }
 
@@ -91,15 +92,14 @@ func (e *engine) insert(ctx context.Context, t *input.Table) error {
 func (e *engine) scan(ctx context.Context, sink func(*input.Table)) error {
 	c := e.t.Cursor(temptable.ScanOptions{})
 	defer c.Close()
-	b := temptable.Batch{Cols: make([]temptable.Vector, len(e.out.Cols))}
 	for {
-		n, err := c.ReadBatch(ctx, &b)
+		n, err := c.ReadBatch(ctx, &e.read)
 		if err != nil || n == 0 {
 			return err
 		}
 		e.out.N = n
-		for i := range b.Cols {
-			e.out.Cols[i] = fromEngine(&b.Cols[i])
+		for i := range e.read.Cols {
+			e.out.Cols[i] = fromEngine(&e.read.Cols[i])
 		}
 		sink(&e.out)
 	}

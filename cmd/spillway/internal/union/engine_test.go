@@ -12,11 +12,11 @@ import (
 
 func TestEngineModes(t *testing.T) {
 	for _, pool := range Pools() {
-		c := joinitConfig(t, RAM, Mmap)
+		c := joinitConfig(t, RAM, Mmap, Disk)
 		c.Pool = pool
 		res, err := Run(t.Context(), c)
 		require.NoError(t, err)
-		ram, mmap := &res.Runs[0], &res.Runs[1]
+		ram, mmap, disk := &res.Runs[0], &res.Runs[1], &res.Runs[2]
 		for _, run := range res.Runs {
 			require.Equal(t, joinit.Rows, run.Rows)
 			require.EqualValues(t, joinit.Checksum, run.Checksum)
@@ -29,6 +29,8 @@ func TestEngineModes(t *testing.T) {
 		require.EqualValues(t, 1, mmap.FilesCreated)
 		require.Positive(t, mmap.MmapPeak)
 		require.Zero(t, mmap.DiskPeak)
+		require.Zero(t, disk.MmapPeak)
+		require.Positive(t, disk.DiskPeak)
 	}
 }
 
