@@ -318,9 +318,7 @@ func (e *batchEncoder) seconds(c *column, src []int64) {
 			return
 		}
 		k := at[i] + off
-		dst := buf[k : k+3]
-		binary.LittleEndian.PutUint16(dst, uint16(q))
-		dst[2] = byte(q >> 16)
+		put24(buf[k:k+3], q)
 	}
 }
 

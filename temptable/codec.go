@@ -56,9 +56,7 @@ func (w *rowWriter) begin() {
 	w.n = copy(w.buf, w.s.template)
 	w.top = 0
 	w.err = nil
-	for i, m := range w.s.missing {
-		w.missing[i] = m
-	}
+	copy(w.missing, w.s.missing)
 }
 
 // scratchLen is the capacity held for rows, in bytes.
@@ -115,8 +113,23 @@ func (w *rowWriter) setInt(col int, v int64) {
 			w.present(c)
 			return
 		}
+		if c.kind == kindTime && c.fsp == 0 {
+			w.setSeconds(c, v)
+			return
+		}
 	}
 	w.setOther(col, v)
+}
+
+// setSeconds is setInt for TIME without a fraction.
+func (w *rowWriter) setSeconds(c *column, v int64) {
+	q := v / 1e6
+	if uint64(v+maxTime) > 2*maxTime || q*1e6 != v {
+		w.fail(ErrRange, int(c.index))
+		return
+	}
+	put24(w.buf[c.off:c.off+3], q)
+	w.present(c)
 }
 
 // setOther is setInt for all kinds, and refuses what does not fit.
@@ -328,23 +341,32 @@ func (w *rowWriter) grow(n int) {
 // finish returns the encoding, which lives until the next begin. A wide row has
 // flagChained and no length in its header.
 func (w *rowWriter) finish() ([]byte, error) {
-	w.checkMissing()
-	if w.err != nil {
-		return nil, w.err
+	missing := uint64(0)
+	for _, m := range w.missing {
+		missing |= m
+	}
+	if missing != 0 || w.err != nil {
+		return nil, w.failure()
 	}
 	w.fillEnds(len(w.ends))
 	n := align8(max(w.n, minRowLen))
 	if n > maxPiece {
 		return w.finishWide()
 	}
-	binary.LittleEndian.PutUint64(w.buf[w.n:], 0)
-	binary.LittleEndian.PutUint64(w.buf[w.n+8:], 0)
-	ends := w.buf[w.s.endsOff:]
-	for j, end := range w.ends {
-		binary.LittleEndian.PutUint16(ends[2*j:], uint16(end))
+	clear8x2(w.buf[w.n : w.n+slack])
+	off := w.s.endsOff
+	for _, end := range w.ends {
+		binary.LittleEndian.PutUint16(w.buf[off:off+2], uint16(end))
+		off += 2
 	}
 	setHeader(w.buf, makeHeader(n, 0))
 	return w.buf[:n], nil
+}
+
+// clear8x2 clears 16 bytes.
+func clear8x2(b []byte) {
+	binary.LittleEndian.PutUint64(b, 0)
+	binary.LittleEndian.PutUint64(b[8:], 0)
 }
 
 // finishWide moves the variable bytes to make room for 4-byte end offsets.
@@ -366,14 +388,15 @@ func (w *rowWriter) finishWide() ([]byte, error) {
 	return row, nil
 }
 
-// checkMissing fails for the first NOT NULL column without a value.
-func (w *rowWriter) checkMissing() {
-	for i := range w.s.missing {
-		if m := w.missing[i]; m != 0 {
+// failure is the error of the row: the first that was met, or the first NOT NULL
+// column without a value.
+func (w *rowWriter) failure() error {
+	for i, m := range w.missing {
+		if m != 0 {
 			w.fail(ErrNull, i*64+bits.TrailingZeros64(m))
-			return
 		}
 	}
+	return w.err
 }
 
 // fit returns how long v is as the column stores it: cut, or filled with zero
@@ -407,8 +430,7 @@ func putFixed(dst []byte, width uint8, v int64) {
 	case 8:
 		binary.LittleEndian.PutUint64(dst, uint64(v))
 	case 3:
-		binary.LittleEndian.PutUint16(dst, uint16(v))
-		dst[2] = byte(v >> 16)
+		put24(dst, v)
 	case 1:
 		dst[0] = byte(v)
 	case 2:
@@ -416,6 +438,13 @@ func putFixed(dst []byte, width uint8, v int64) {
 	default:
 		putOdd(dst, width, v)
 	}
+}
+
+// put24 stores the low 3 bytes of v.
+func put24(dst []byte, v int64) {
+	_ = dst[2]
+	binary.LittleEndian.PutUint16(dst, uint16(v))
+	dst[2] = byte(v >> 16)
 }
 
 // putOdd stores 5 to 7 bytes.

@@ -12,12 +12,20 @@ import (
 // TestCodecModel holds writer, batch encoder, getters and decoder against the
 // values themselves, over random schemas and rows.
 func TestCodecModel(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(rounds(400)) {
 		checkCodec(t, rand.New(rand.NewPCG(seed, 1)))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+}
+
+// rounds is n, or less where the race detector makes it slow.
+func rounds(n int) int {
+	if raceEnabled {
+		return n / 10
+	}
+	return n
 }
 
 func checkCodec(t testing.TB, rng *rand.Rand) {

@@ -3,6 +3,7 @@ package temptable
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // decodeRows appends encoded rows, those between the offsets, to dst, which
@@ -55,23 +56,47 @@ func (c *column) textual() bool { return c.width == 0 || c.kind == kindDecimal }
 
 func (s *Schema) decodeColumn(c *column, v *Vector, n int, rows []byte, offs []int32) {
 	c.decodeNulls(v, n, rows, offs)
+	offs = offs[:max(0, len(offs)-1)]
 	switch {
-	case c.textual():
-		s.decodeBytes(c, v, rows, offs)
+	case c.width == 0:
+		c.decodeBytes(s, v, rows, offs)
+	case c.kind == kindDecimal:
+		c.decodeDecimals(v, rows, offs)
 	case c.kind.float():
-		for i := 1; i < len(offs); i++ {
-			f := c.loadedFloat(int64(c.loadUnsigned(rows[offs[i-1]:])))
-			v.F64 = append(v.F64, f)
-		}
-	case c.kind == kindInt:
-		for i := 1; i < len(offs); i++ {
-			v.I64 = append(v.I64, c.loadSigned(rows[offs[i-1]:]))
-		}
+		c.decodeFloats(v, rows, offs)
 	default:
-		for i := 1; i < len(offs); i++ {
-			v.I64 = append(v.I64, c.intValue(rows[offs[i-1]:]))
-		}
+		c.decodeInts(v, rows, offs)
 	}
+}
+
+func (c *column) decodeInts(v *Vector, rows []byte, offs []int32) {
+	var dst []int64
+	v.I64, dst = extend(v.I64, len(offs))
+	load, lsh, rsh := c.load, c.lsh&63, c.rsh&63
+	if c.kind == kindInt {
+		for i, off := range offs {
+			k := off + load
+			dst[i] = int64(binary.LittleEndian.Uint64(rows[k:k+8])<<lsh) >> rsh
+		}
+		return
+	}
+	for i, off := range offs {
+		dst[i] = c.intValue(rows[off:])
+	}
+}
+
+func (c *column) decodeFloats(v *Vector, rows []byte, offs []int32) {
+	var dst []float64
+	v.F64, dst = extend(v.F64, len(offs))
+	for i, off := range offs {
+		dst[i] = c.loadedFloat(int64(c.loadUnsigned(rows[off:])))
+	}
+}
+
+// extend makes s n entries longer, and returns those too.
+func extend[T any](s []T, n int) (all, added []T) {
+	all = slices.Grow(s, n)[:len(s)+n]
+	return all, all[len(s):]
 }
 
 // decodeNulls appends a validity bit for each row to those of n places.
@@ -91,20 +116,34 @@ func (c *column) decodeNulls(v *Vector, n int, rows []byte, offs []int32) {
 	}
 }
 
-func (s *Schema) decodeBytes(c *column, v *Vector, rows []byte, offs []int32) {
+func (c *column) decodeBytes(s *Schema, v *Vector, rows []byte, offs []int32) {
+	text, ends := v.Bytes, v.ends(len(offs))
+	for i, off := range offs {
+		text = append(text, c.bytes(s, rows[off:])...)
+		ends[i] = int32(len(text))
+	}
+	v.Bytes = text
+}
+
+func (c *column) decodeDecimals(v *Vector, rows []byte, offs []int32) {
+	text, ends := v.Bytes, v.ends(len(offs))
+	for i, off := range offs {
+		if row := rows[off:]; !c.isNull(row) {
+			text = c.appendDecimal(text, row[c.off:])
+		}
+		ends[i] = int32(len(text))
+	}
+	v.Bytes = text
+}
+
+// ends appends n offsets, to be filled, and returns them.
+func (v *Vector) ends(n int) []int32 {
 	if len(v.Off) == 0 {
 		v.Off = append(v.Off, 0)
 	}
-	for i := 1; i < len(offs); i++ {
-		row := rows[offs[i-1]:offs[i]]
-		switch {
-		case c.kind != kindDecimal:
-			v.Bytes = append(v.Bytes, c.bytes(s, row)...)
-		case !c.isNull(row):
-			v.Bytes = c.appendDecimal(v.Bytes, row[c.off:])
-		}
-		v.Off = append(v.Off, int32(len(v.Bytes)))
-	}
+	var added []int32
+	v.Off, added = extend(v.Off, n)
+	return added
 }
 
 // validate reports whether row is the one encoding of some values: the getters

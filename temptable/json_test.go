@@ -154,7 +154,7 @@ func decodeJSON(t testing.TB, text string) (v any) {
 
 func TestJSONModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	for range 20_000 {
+	for range rounds(20_000) {
 		a, b := randomJSON(rng, 3), randomJSON(rng, 3)
 		want := compareJSON(decodeJSON(t, a), decodeJSON(t, b))
 		require.Equal(t, want, bytes.Compare(jsonKeyOf(t, a), jsonKeyOf(t, b)), "%s and %s", a, b)

@@ -139,8 +139,11 @@ func (s *Schema) keyHash(row []byte) (uint64, error) {
 }
 
 // keyHashes appends the hashes of encoded rows, those between the offsets, to
-// dst.
+// dst. On an error it has appended those of the rows before.
 func (s *Schema) keyHashes(dst []uint64, rows []byte, offs []int32) ([]uint64, error) {
+	if s.key.mode == keyRow {
+		return s.rowHashes(dst, rows, offs), nil
+	}
 	for i := 1; i < len(offs); i++ {
 		h, err := s.keyHash(rows[offs[i-1]:offs[i]])
 		if err != nil {
@@ -149,6 +152,14 @@ func (s *Schema) keyHashes(dst []uint64, rows []byte, offs []int32) ([]uint64, e
 		dst = append(dst, h)
 	}
 	return dst, nil
+}
+
+func (s *Schema) rowHashes(dst []uint64, rows []byte, offs []int32) []uint64 {
+	for i := 1; i < len(offs); i++ {
+		row := rows[offs[i-1]:offs[i]]
+		dst = append(dst, farm.Hash64(row[headerLen:s.dataEnd(row)]))
+	}
+	return dst
 }
 
 // keyWords are the stored bits of the key's columns, as a register or two.
