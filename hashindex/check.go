@@ -25,7 +25,7 @@ func (x *Index) Check() error {
 		return fmt.Errorf("%w: %d entries and %d segments, found %d and %d",
 			errCorrupt, x.entries, x.segments, entries, segments)
 	}
-	if x.none != (slot{}) || len(x.dir) != 1<<x.depth || x.shift != 63-uint(x.depth) {
+	if x.none != (group{}) || len(x.dir) != 1<<x.depth || x.shift != 63-uint(x.depth) {
 		return fmt.Errorf("%w: the directory's head", errCorrupt)
 	}
 	if x.over != nil {
@@ -46,18 +46,31 @@ func (x *Index) checkSegment(i uint64) error {
 			return fmt.Errorf("%w: entries %d and %d differ", errCorrupt, i, i+uint64(k))
 		}
 	}
-	seg, n := view(e.seg, x.slotsPer()), uint32(0)
-	for k, s := range seg {
-		if s.id == 0 {
-			continue
-		}
-		n++
-		if at, ok := locate(seg, s); !ok || at != uint64(k) || x.base(x.indexOf(s.m)) != i || s.id&idMask == 0 {
-			return fmt.Errorf("%w: entry %d, slot %d: %+v", errCorrupt, i, k, s)
+	seg, n := view(e.seg, x.groups()), uint32(0)
+	for g := range seg {
+		for k, s := range &seg[g] {
+			if s.id == 0 {
+				continue
+			}
+			n++
+			if err := x.checkEntry(i, seg, uint64(g), uint64(k)); err != nil {
+				return err
+			}
 		}
 	}
 	if n != e.count {
 		return fmt.Errorf("%w: entry %d counts %d, has %d", errCorrupt, i, e.count, n)
+	}
+	return nil
+}
+
+// checkEntry verifies slot k of group g of the segment at directory entry i.
+func (x *Index) checkEntry(i uint64, seg []group, g, k uint64) error {
+	s := seg[g][k]
+	inG, inK, ok := locate(seg, s)
+	packed := k == 0 || seg[g][k-1].id != 0
+	if !ok || inG != g || inK != k || !packed || x.base(x.indexOf(s.m)) != i || s.id&idMask == 0 {
+		return fmt.Errorf("%w: entry %d, group %d, slot %d: %+v", errCorrupt, i, g, k, s)
 	}
 	return nil
 }

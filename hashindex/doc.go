@@ -20,7 +20,7 @@
 // # Layout
 //
 //	           m = mix(hash)      63 ........ 42 | 41 ..... 32 | 31 ... 0
-//	                              directory        home slot
+//	                              directory        home group
 //
 //	directory                      segments, 1,024 slots of {m, id}
 //	┌──────────────────────────┐   ┌────┬────┬────┬─────────┐
@@ -33,13 +33,15 @@
 // The caller's hash passes through a seeded bijection first (a multiply, a byte
 // swap, a multiply), so equal m means equal hash, and hashes that agree in some
 // bits agree neither in their directory bits nor in their home bits. A segment
-// is a hash table with linear probing. The home slot does not depend on how
+// is a hash table with linear probing over groups, each a cache line whose four
+// hashes are compared without a branch. The home group does not depend on how
 // often the segment was split, so a split takes out the entries of the upper
 // half and closes the gaps, cluster by cluster, in one pass and in place.
 //
-// The first segment grows by doubling, 4, 8, 16 KiB; afterwards segments split.
-// A segment's count lies in the directory beside its address: the line is in
-// the cache, since the probe has just read it.
+// The first segment grows by doubling, 4, 8, 16 KiB; afterwards segments split,
+// early while memory per entry is low, at the latest at a load of 0.85. A
+// segment's count lies in the directory beside its address: that line is in the
+// cache, since the probe has just read it.
 //
 // # Collisions
 //

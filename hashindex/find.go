@@ -1,5 +1,7 @@
 package hashindex
 
+import "math/bits"
+
 // maxEqual is how many unequal keys with one hash a probe may meet before
 // their part of the directory is turned. Two of 2^64 hashes agree by chance
 // once in 4 billion keys.
@@ -11,31 +13,39 @@ const maxEqual = 4
 func (x *Index) Find(hash uint64, rows Rows) (Slot, uint64, error) {
 	m := x.mix(hash)
 	e := &x.dir[x.indexOf(m)]
-	seg, mask, equal := e.seg, x.mask, 0
-	i := m >> homeShift
-	for ; ; i++ {
-		s := at(seg, i&mask)
-		if s.id == 0 {
+	seg, mask, unequal := e.seg, x.mask, 0
+	i := m >> homeShift & mask
+	for {
+		g := at(seg, i)
+		for same := g.match(m); same != 0; same &= same - 1 {
+			id := g[bits.TrailingZeros(same)%groupSlots].id
+			if id == 0 {
+				break
+			}
+			if ok, err := rows.Equal(id); ok || err != nil {
+				return Slot{}, id, err
+			}
+			unequal++
+		}
+		if !g.full() {
 			break
 		}
-		if s.m != m {
-			continue
-		}
-		if ok, err := rows.Equal(s.id); ok || err != nil {
-			return Slot{}, s.id, err
-		}
-		equal++
+		i = (i + 1) & mask
 	}
 	if x.layered && e.turned {
 		return x.findOver(rows)
 	}
-	return Slot{m: m, pos: uint16(i & mask), epoch: x.epoch, crowded: equal >= maxEqual}, 0, nil
+	s := Slot{m: m, pos: uint16(i), epoch: x.epoch}
+	if unequal >= maxEqual {
+		s.how = crowded
+	}
+	return s, 0, nil
 }
 
 // findOver goes on in the overflow index.
 func (x *Index) findOver(rows Rows) (Slot, uint64, error) {
 	s, id, err := x.over.Find(rows.Rehash(x.over.key), rows)
-	s.level++
+	s.how++
 	return s, id, err
 }
 
@@ -56,12 +66,14 @@ const Unknown = ^uint64(0)
 func (x *Index) candidate(m uint64) uint64 {
 	e := &x.dir[x.indexOf(m)]
 	for i := m >> homeShift; ; i++ {
-		s := at(e.seg, i&x.mask)
-		if s.id == 0 {
-			break
+		g := at(e.seg, i&x.mask)
+		if same := g.match(m); same != 0 {
+			if id := g[bits.TrailingZeros(same)%groupSlots].id; id != 0 {
+				return id
+			}
 		}
-		if s.m == m {
-			return s.id
+		if !g.full() {
+			break
 		}
 	}
 	if e.turned {
@@ -70,7 +82,7 @@ func (x *Index) candidate(m uint64) uint64 {
 	return 0
 }
 
-// Touch reads the directory entry and the home slot of each hash, so that the
+// Touch reads the directory entry and the home group of each hash, so that the
 // cache misses of a batch overlap instead of following one another: call it
 // some 16 to 1,024 keys ahead of Find. The result means nothing; it keeps the
 // reads from being optimized away.
@@ -79,7 +91,7 @@ func (x *Index) candidate(m uint64) uint64 {
 func (x *Index) Touch(hashes []uint64) (sum uint64) {
 	for _, h := range hashes {
 		m := x.mix(h)
-		sum += at(x.dir[x.indexOf(m)].seg, m>>homeShift&x.mask).id
+		sum += at(x.dir[x.indexOf(m)].seg, m>>homeShift&x.mask)[0].id
 	}
 	return sum
 }

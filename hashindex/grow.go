@@ -13,8 +13,8 @@ import (
 var ErrCollisions = errors.New("too many keys share every hash")
 
 const (
-	minSlots = 256  // of the first segment: 4 KiB
-	maxSlots = 1024 // of a segment: 16 KiB
+	minGroups = 64  // of the first segment: 4 KiB
+	maxGroups = 256 // of a segment: 16 KiB
 
 	maxDepth = 22 // directory bits: they end where the home bits begin
 	maxLevel = 3  // overflow indexes below one another
@@ -23,53 +23,91 @@ const (
 	// spread evenly need fewer than 4.
 	maxDirPerSegment = 4096
 
-	// A segment grows when loadNum/loadDen of its slots are taken.
-	loadNum, loadDen = 13, 16
+	// A segment grows when hardLoad/256 of its slots are taken: the least that
+	// keeps two halves, just split, below 38 bytes an entry. It may grow from
+	// softLoad/256 on, as long as the index then has at most earlyBytes an entry:
+	// probes get shorter, and segments do not all split at the same count.
+	hardLoad   = 217
+	softLoad   = 170
+	earlyBytes = 32
 )
 
-// grow makes more room for m: it doubles the only segment, splits m's segment,
-// or turns m's part of the directory.
+// hasRoom says whether m's segment takes another entry as it is.
+func (x *Index) hasRoom(m uint64) bool {
+	e := x.segmentOf(m)
+	return (e.count < x.soft || e.count < x.hard && !x.growsEarly()) && !e.turned
+}
+
+// growsEarly says whether one more segment would be within earlyBytes.
+func (x *Index) growsEarly() bool {
+	return (x.segments+1)*x.groups()*groupBytes <= earlyBytes*x.entries
+}
+
+// grow makes more room for m. If that was early and fails, the segments are
+// filled up before the next attempt: a refused index does not ask at every
+// insert.
 func (x *Index) grow(m uint64) error {
+	early := x.segmentOf(m).count < x.hard
+	err := x.expand(m, early)
+	if early && err != nil {
+		x.soft, err = x.hard, nil
+	}
+	return err
+}
+
+// expand doubles the only segment, splits m's segment, or turns m's part of
+// the directory, the last unless that would be early.
+func (x *Index) expand(m uint64, early bool) error {
 	switch {
-	case x.slotsPer() < maxSlots:
+	case x.groups() < maxGroups:
 		return x.double()
 	case x.canSplit(x.indexOf(m)):
 		return x.split(x.base(x.indexOf(m)))
-	case x.turn(m):
+	case !early && x.turn(m):
 		return nil
 	}
 	return fmt.Errorf("hashindex: insert: %w", ErrCollisions)
 }
 
-// alloc returns a new segment of n empty slots.
-func (x *Index) alloc(n int) (*slot, error) {
-	mem, err := x.mem.AllocIndex(n * slotBytes)
+// resize says that segments have n groups; 0 for an index without segments,
+// whose empty group takes nothing.
+func (x *Index) resize(n int) {
+	x.mask = uint64(max(n, 1) - 1)
+	x.hard = uint32(n * groupSlots * hardLoad / 256)
+	x.soft = uint32(n * groupSlots * softLoad / 256)
+}
+
+// alloc returns a new segment of n empty groups.
+func (x *Index) alloc(n int) (*group, error) {
+	mem, err := x.mem.AllocIndex(n * groupBytes)
 	if err != nil {
-		return nil, fmt.Errorf("hashindex: grow by %d bytes: %w", n*slotBytes, err)
+		return nil, fmt.Errorf("hashindex: grow by %d bytes: %w", n*groupBytes, err)
 	}
 	x.segments++
-	return slotsOf(mem), nil
+	return groupsOf(mem), nil
 }
 
 // double replaces the only segment by one twice as large, or none by the first.
 func (x *Index) double() error {
-	n := max(minSlots, 2*x.slotsPer())
+	n := max(minGroups, 2*x.groups())
 	seg, err := x.alloc(n)
 	if err != nil {
 		return err
 	}
 	to := view(seg, n)
-	for _, s := range view(x.dir[0].seg, x.slotsPer()) {
-		if s.id != 0 {
-			place(to, s)
+	for _, g := range view(x.dir[0].seg, x.groups()) {
+		for _, s := range &g {
+			if s.id != 0 {
+				place(to, s)
+			}
 		}
 	}
 	if x.dir[0].seg != &x.none {
-		x.mem.FreeIndex(bytesOf(x.dir[0].seg, x.slotsPer()))
+		x.mem.FreeIndex(bytesOf(x.dir[0].seg, x.groups()))
 		x.segments--
 	}
 	x.dir[0].seg = seg
-	x.mask, x.limit = uint64(n-1), uint32(n*loadNum/loadDen)
+	x.resize(n)
 	x.epoch++
 	return nil
 }
@@ -86,7 +124,7 @@ func (x *Index) canSplit(i uint64) bool {
 // split gives the upper half of the hashes of entry i's segment, i being its
 // first entry, a segment of their own.
 func (x *Index) split(i uint64) error {
-	seg, err := x.alloc(x.slotsPer())
+	seg, err := x.alloc(x.groups())
 	if err != nil {
 		return err
 	}
@@ -95,12 +133,13 @@ func (x *Index) split(i uint64) error {
 		i *= 2
 	}
 	e, half := x.dir[i], x.span(i)/2
-	moved := divide(view(e.seg, x.slotsPer()), view(seg, x.slotsPer()), 1<<(63-e.depth))
+	moved := divide(view(e.seg, x.groups()), view(seg, x.groups()), 63-e.depth)
 	e.depth++
-	e.count -= uint32(moved)
+	e.count -= moved
 	fill(x.dir[i:][:half], e)
-	e.seg, e.count = seg, uint32(moved)
+	e.seg, e.count = seg, moved
 	fill(x.dir[i:][half:2*half], e)
+	x.resize(x.groups())
 	x.epoch++
 	if invariants.Enabled {
 		x.mustCheck(i, i+uint64(half))

@@ -18,13 +18,14 @@ type Options struct {
 type Index struct {
 	dir   []entry // 1<<depth entries
 	shift uint    // 63-depth: m>>1>>shift is the directory index
-	mask  uint64  // slots of a segment, less one
+	mask  uint64  // groups of a segment, less one
 	depth uint8
 	level uint8 // 0, or how many indexes this one is the overflow of
 
 	layered bool // a miss must look further: over is not nil
 	epoch   uint32
-	limit   uint32 // entries that a segment holds before it grows
+	soft    uint32 // entries from which on a segment may grow
+	hard    uint32 // and must grow
 
 	entries  int
 	segments int
@@ -35,13 +36,13 @@ type Index struct {
 	over *Index // takes the new keys of turned parts
 
 	first [1]entry // the directory of depth 0
-	none  slot     // the segment of an index without memory: always empty
+	none  group    // the segment of an index without memory: always empty
 }
 
 // entry is one directory entry. A segment of depth d has 1<<(depth-d) of them
 // in a row; count is kept in the first, the rest is the same in all.
 type entry struct {
-	seg    *slot
+	seg    *group
 	count  uint32
 	depth  uint8
 	turned bool // new keys go to over
@@ -49,13 +50,17 @@ type entry struct {
 
 // Slot is where a key that was not found will go. It is valid until the next
 // call that changes the index; Reserve and Publish take it.
+//
+// With more than four fields the compiler would keep it in memory.
 type Slot struct {
-	m       uint64
-	epoch   uint32
-	pos     uint16
-	level   uint8
-	crowded bool // the probe met too many equal hashes of unequal keys
+	m     uint64
+	epoch uint32
+	pos   uint16 // the group where the probe ended
+	how   uint8  // how many indexes down, plus crowded
 }
+
+// crowded in Slot.how: the probe met too many equal hashes of unequal keys.
+const crowded = 1 << 7
 
 // New returns an empty index. It takes no memory before the first Reserve, and
 // costs one heap allocation.
@@ -75,7 +80,7 @@ func New(mem Memory, o Options) *Index {
 func (x *Index) reset() {
 	x.first[0] = entry{seg: &x.none}
 	x.dir, x.depth, x.shift = x.first[:], 0, 63
-	x.mask, x.limit = 0, 0
+	x.resize(0)
 	x.entries, x.segments = 0, 0
 	x.over, x.layered = nil, false
 	x.epoch++
@@ -97,10 +102,10 @@ func (x *Index) mix(hash uint64) uint64 {
 	return bits.ReverseBytes64(hash*x.mul[0]) * x.mul[1]
 }
 
-// slotsPer is the number of slots of each segment.
-func (x *Index) slotsPer() int { return int(x.mask) + 1 }
+// groups is the number of groups of each segment.
+func (x *Index) groups() int { return int(x.mask) + 1 }
 
-// at0 returns the directory index for m.
+// indexOf returns the directory index for m.
 func (x *Index) indexOf(m uint64) uint64 { return m >> 1 >> (x.shift & 63) }
 
 // base returns the first directory entry of the segment that entry i names.
@@ -129,7 +134,7 @@ func (x *Index) Clear() {
 		x.over, x.layered = nil, false
 	}
 	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
-		clear(view(x.dir[i].seg, x.slotsPer()))
+		clear(view(x.dir[i].seg, x.groups()))
 		x.dir[i].count = 0
 	}
 	for i := range x.dir {
@@ -145,7 +150,7 @@ func (x *Index) Free() {
 		x.over.Free()
 	}
 	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
-		x.mem.FreeIndex(bytesOf(x.dir[i].seg, x.slotsPer()))
+		x.mem.FreeIndex(bytesOf(x.dir[i].seg, x.groups()))
 	}
 	x.reset()
 }

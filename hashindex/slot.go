@@ -11,9 +11,11 @@ type slot struct {
 
 const (
 	slotBytes  = 16
+	groupSlots = 4
+	groupBytes = groupSlots * slotBytes
 	entryBytes = 16
 
-	// homeShift is where the bits of m that choose the home slot begin. They
+	// homeShift is where the bits of m that choose the home group begin. They
 	// lie below the directory's (the top 22), so that a split moves no home.
 	homeShift = 32
 
@@ -25,82 +27,132 @@ const (
 // A slot and a directory entry are two words, wherever they lie.
 var (
 	_ [0]struct{} = [unsafe.Sizeof(slot{}) - slotBytes]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(group{}) - groupBytes]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(entry{}) - entryBytes]struct{}{}
 )
 
-// vacant returns the first empty slot on m's way through seg. There is one:
-// no segment is ever full.
-func vacant(seg []slot, m uint64) uint64 {
+// group is a cache line of slots. Those that are taken come first.
+type group [groupSlots]slot
+
+// bit is 1 if b. It compiles to a flag set, not to a branch.
+func bit(b bool) uint {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// match returns a bit set of the slots that hold m. It compares all of them, so
+// that no branch depends on which; for an m of 0 empty slots match, too.
+func (g *group) match(m uint64) uint {
+	return bit(g[0].m == m) | bit(g[1].m == m)<<1 | bit(g[2].m == m)<<2 | bit(g[3].m == m)<<3
+}
+
+// taken returns the number of slots that hold an entry, 0 to 3 unless g is full.
+func (g *group) taken() uint {
+	return (bit(g[0].id != 0) + bit(g[1].id != 0) + bit(g[2].id != 0)) % groupSlots
+}
+
+// full says whether a lookup that came here must look at the next group.
+func (g *group) full() bool { return g[groupSlots-1].id != 0 }
+
+// vacant returns the first empty slot on m's way through seg. There is one: no
+// segment is ever full.
+func vacant(seg []group, m uint64) *slot {
 	mask := uint64(len(seg) - 1)
 	for i := m >> homeShift; ; i++ {
-		if seg[i&mask].id == 0 {
-			return i & mask
+		if g := &seg[i&mask]; !g.full() {
+			return &g[g.taken()]
 		}
 	}
 }
 
 // place stores e where a lookup will find it.
-func place(seg []slot, e slot) {
-	seg[vacant(seg, e.m)] = e
-}
+func place(seg []group, e slot) { *vacant(seg, e.m) = e }
 
-// locate returns where the entry is, and whether it is there at all.
-func locate(seg []slot, e slot) (uint64, bool) {
+// locate returns the group and the slot of the entry e, and whether it is there
+// at all.
+func locate(seg []group, e slot) (i, k uint64, ok bool) {
 	mask := uint64(len(seg) - 1)
-	for i := e.m >> homeShift; ; i++ {
-		switch seg[i&mask] {
-		case e:
-			return i & mask, true
-		case slot{}:
-			return 0, false
+	for i = e.m >> homeShift; ; i++ {
+		g := &seg[i&mask]
+		for k := range g {
+			if g[k] == e {
+				return i & mask, uint64(k), true
+			}
+		}
+		if !g.full() {
+			return 0, 0, false
 		}
 	}
 }
 
-// remove empties slot i and moves the entries behind it that would no longer
-// be found, so that no tombstone is needed.
-func remove(seg []slot, i uint64) {
-	mask := uint64(len(seg) - 1)
-	for j := (i + 1) & mask; seg[j].id != 0; j = (j + 1) & mask {
-		way := (j - seg[j].m>>homeShift) & mask // how far j's entry is from home
-		if way >= (j-i)&mask {
-			seg[i] = seg[j]
-			i = j
+// remove takes out the entry in slot k of group i and moves up those behind it
+// that would no longer be found, so that no tombstone is needed.
+func remove(seg []group, i, k uint64) {
+	for {
+		j, l, ok := successor(seg, i)
+		if !ok {
+			break
 		}
+		seg[i][k] = seg[j][l]
+		i, k = j, l
 	}
-	seg[i] = slot{}
+	g := &seg[i]
+	last := uint64(groupSlots - 1)
+	if !g.full() {
+		last = uint64(g.taken() - 1)
+	}
+	g[k] = g[last]
+	g[last] = slot{}
 }
 
-// divide moves the entries of old that have bit set in m to fresh, which is
+// successor returns the first entry behind group i whose way led through it.
+func successor(seg []group, i uint64) (j, k uint64, ok bool) {
+	mask := uint64(len(seg) - 1)
+	for j = i; seg[j].full(); {
+		j = (j + 1) & mask
+		for k, s := range &seg[j] {
+			if s.id != 0 && (j-s.m>>homeShift)&mask >= (j-i)&mask {
+				return j, uint64(k), true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// divide moves the entries of old with bit shift of m set to fresh, which is
 // empty and as large, and closes the gaps. It returns how many it moved.
 //
-// It starts behind an empty slot, so that it takes clusters from their first
-// entry on: whatever an entry's way passes has been placed already, and its new
-// slot is its old one or one nearer to home.
-func divide(old, fresh []slot, bit uint64) int {
+// It starts behind a group that is not full, so that it takes clusters from
+// their first entry on: whatever an entry's way passes has been placed already,
+// and its new group is its old one or one nearer to home. The segment is chosen
+// by indexing, not by a branch that would be mispredicted every other time.
+func divide(old, fresh []group, shift uint8) (moved uint32) {
 	mask := uint64(len(old) - 1)
-	start, moved := empty(old), 0
-	for k := uint64(1); k <= mask; k++ {
-		s := &old[(start+k)&mask]
-		e := *s
-		if e.id == 0 {
-			continue
+	to := [2][]group{old, fresh}
+	for i, n := gap(old), mask; ; n-- {
+		i = (i + 1) & mask
+		g := old[i]
+		old[i] = group{}
+		for _, e := range &g {
+			if e.id == 0 {
+				break
+			}
+			up := e.m >> (shift & 63) & 1
+			place(to[up], e)
+			moved += uint32(up)
 		}
-		*s = slot{}
-		if e.m&bit == 0 {
-			place(old, e)
-			continue
+		if n == 0 {
+			return moved
 		}
-		place(fresh, e)
-		moved++
 	}
-	return moved
 }
 
-// empty returns the first empty slot of seg.
-func empty(seg []slot) uint64 {
+// gap returns the first group of seg that is not full.
+func gap(seg []group) uint64 {
 	for i := range seg {
-		if seg[i].id == 0 {
+		if !seg[i].full() {
 			return uint64(i)
 		}
 	}

@@ -9,8 +9,8 @@ type Stats struct {
 	Heap     int64 // on the Go heap: the directory, by capacity
 	Overflow int   // of Entries: in the overflow index
 
-	// Probes[k] counts the entries that are found at the (k+1)-th slot of their
-	// way; the last element counts all from there on.
+	// Probes[k] counts the entries that are found in the (k+1)-th group of 4
+	// slots on their way; the last element counts all from there on.
 	Probes [16]int
 }
 
@@ -28,20 +28,22 @@ func (x *Index) Stats() Stats {
 func (x *Index) addStats(st *Stats) {
 	st.Entries += x.entries
 	st.Segments += x.segments
-	st.Slots += x.segments * x.slotsPer()
-	st.Bytes += int64(x.segments * x.slotsPer() * slotBytes)
+	st.Slots += x.segments * x.groups() * groupSlots
+	st.Bytes += int64(x.segments * x.groups() * groupBytes)
 	st.Heap += int64(cap(x.dir)) * entryBytes
 	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
-		countProbes(st, view(x.dir[i].seg, x.slotsPer()))
+		countProbes(st, view(x.dir[i].seg, x.groups()))
 	}
 }
 
-func countProbes(st *Stats, seg []slot) {
+func countProbes(st *Stats, seg []group) {
 	mask := uint64(len(seg) - 1)
-	for i, s := range seg {
-		if s.id != 0 {
-			way := (uint64(i) - s.m>>homeShift) & mask
-			st.Probes[min(way, uint64(len(st.Probes)-1))]++
+	for i, g := range seg {
+		for _, s := range &g {
+			if s.id != 0 {
+				way := (uint64(i) - s.m>>homeShift) & mask
+				st.Probes[min(way, uint64(len(st.Probes)-1))]++
+			}
 		}
 	}
 }
