@@ -101,6 +101,34 @@ func BenchmarkHash(b *testing.B) {
 	})
 }
 
+// BenchmarkHashKey hashes keys of other kinds, one at a time.
+func BenchmarkHashKey(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		cols []Column
+		row  []any
+	}{
+		{"impl=word/key=int", []Column{{Type: TypeInt, NotNull: true}}, []any{int64(7)}},
+		{"impl=word/key=int_null", []Column{{Type: TypeInt}}, []any{int64(7)}},
+		{"impl=two/key=bigint_bigint", []Column{{Type: TypeBigInt}, {Type: TypeBigInt}}, []any{int64(7), int64(8)}},
+		{"impl=columns/key=double", []Column{{Type: TypeDouble}}, []any{0.5}},
+		{"impl=columns/key=varchar_key", []Column{{Type: TypeVarchar, Collation: keyed{}}}, []any{joinitText}},
+		{"impl=columns/key=varchar_hash", []Column{{Type: TypeVarchar, Collation: keyedQuick{}}}, []any{joinitText}},
+	} {
+		s, err := NewSchema(c.cols, Distinct())
+		require.NoError(b, err)
+		row, err := writeAll(newRowWriter(s), c.cols, c.row)
+		require.NoError(b, err)
+		b.Run(c.name+"/n=1024", func(b *testing.B) {
+			perRow(b, 1024, func() {
+				for range 1024 {
+					_, _ = s.keyHash(row)
+				}
+			})
+		})
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	s, e, _, rows := encodedJoinit(b)
 	var out Batch

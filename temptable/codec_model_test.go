@@ -155,6 +155,9 @@ func requireEqualKeys(t testing.TB, s *Schema, want bool, a, b []byte) {
 func requireOrder(t testing.TB, o *keyOrder, want int, a, b []byte) {
 	ka, err := o.appendKey([]byte("x"), a)
 	require.NoError(t, err)
+	key, _, err := o.key(a, nil)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(ka[1:], key))
 	kb, err := o.appendKey([]byte("x"), b)
 	require.NoError(t, err)
 	require.Equal(t, want, bytes.Compare(ka, kb), "%v: %x %x", o.parts, ka, kb)
@@ -241,4 +244,20 @@ func TestValidateRefuses(t *testing.T) {
 			require.ErrorIs(t, s.validate(spoil(bytes.Clone(good))), ErrCorrupt)
 		})
 	}
+}
+
+func TestKeyOfOneStringIsNotCopied(t *testing.T) {
+	s, err := NewSchema([]Column{{Type: TypeInt}, {Type: TypeVarchar, NotNull: true}})
+	require.NoError(t, err)
+	w := newRowWriter(s)
+	w.setString(1, "in the row")
+	row, err := w.finish()
+	require.NoError(t, err)
+	o, err := newKeyOrder(s, []KeyPart{{Col: 1}})
+	require.NoError(t, err)
+	key, _, err := o.key(row, nil)
+	require.NoError(t, err)
+	require.Equal(t, "in the row", string(key))
+	key[0] = 'I'
+	require.Equal(t, "In the row", Row{s, row}.String(1))
 }

@@ -86,12 +86,8 @@ func newCollated(c Collation) *collated {
 // keyScratch is memory for two keys, kept by the schema between calls.
 type keyScratch struct{ a, b []byte }
 
-// equal compares two strings. The same bytes are equal under any collation, so
-// duplicates rarely need keys.
+// equal compares two strings.
 func (k *collated) equal(a, b []byte, scratch *keyScratch) (bool, error) {
-	if bytes.Equal(a, b) {
-		return true, nil
-	}
 	if k.equaler != nil {
 		return k.equaler.Equal(a, b), nil
 	}

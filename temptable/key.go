@@ -12,6 +12,7 @@ type keyPlan struct {
 	distinct bool
 	named    []int // as given to Distinct; nil: all columns
 	mode     keyMode
+	collated bool // some column has a collation
 	parts    []keyPart
 }
 
@@ -45,6 +46,7 @@ func newKeyPlan(s *Schema, distinct bool, named []int) keyPlan {
 	}
 	for _, i := range named {
 		p.parts = append(p.parts, keyPart{col: &s.cols[i]})
+		p.collated = p.collated || s.cols[i].coll != nil
 	}
 	p.mode = p.choose(len(s.cols))
 	return p
@@ -126,6 +128,16 @@ func (p *keyPlan) packWords() keyMode {
 // keyHash hashes the key of an encoded row: equal keys have equal hashes. The
 // error is a collation's.
 func (s *Schema) keyHash(row []byte) (uint64, error) {
+	if !s.key.collated {
+		return s.hash(row, nil)
+	}
+	scratch := s.scratch()
+	defer s.keep(scratch)
+	return s.hash(row, scratch)
+}
+
+// hash is keyHash with a scratch, which only collations need.
+func (s *Schema) hash(row []byte, scratch *keyScratch) (uint64, error) {
 	switch s.key.mode {
 	case keyRow:
 		return farm.Hash64(row[headerLen:s.dataEnd(row)]), nil
@@ -135,7 +147,7 @@ func (s *Schema) keyHash(row []byte) (uint64, error) {
 	case keyTwo:
 		return s.key.words(row).hash(), nil
 	}
-	return s.key.hashColumns(s, row)
+	return s.key.hashColumns(s, row, scratch)
 }
 
 // keyHashes appends the hashes of encoded rows, those between the offsets, to
@@ -144,8 +156,10 @@ func (s *Schema) keyHashes(dst []uint64, rows []byte, offs []int32) ([]uint64, e
 	if s.key.mode == keyRow {
 		return s.rowHashes(dst, rows, offs), nil
 	}
+	scratch := s.scratch()
+	defer s.keep(scratch)
 	for i := 1; i < len(offs); i++ {
-		h, err := s.keyHash(rows[offs[i-1]:offs[i]])
+		h, err := s.hash(rows[offs[i-1]:offs[i]], scratch)
 		if err != nil {
 			return dst, err
 		}
@@ -206,15 +220,13 @@ func (w keyWords) hash() uint64 {
 // mixInto adds x to the hash of what came before it: order counts.
 func mixInto(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x^mulA, mulGolden)
-	return hi ^ lo + bits.RotateLeft64(h, 29)
+	return (hi ^ lo) + bits.RotateLeft64(h, 29)
 }
 
 // hashNull stands for NULL among the columns' hashes.
 const hashNull = 0xA0761D6478BD642F
 
-func (p *keyPlan) hashColumns(s *Schema, row []byte) (uint64, error) {
-	scratch := s.scratch()
-	defer s.keep(scratch)
+func (p *keyPlan) hashColumns(s *Schema, row []byte, scratch *keyScratch) (uint64, error) {
 	h := uint64(mulB)
 	for i := range p.parts {
 		c := p.parts[i].col
@@ -264,12 +276,14 @@ func (c *column) equal(s *Schema, a, b []byte) (bool, error) {
 		return bytes.Equal(a[c.off:c.off+int32(c.width)], b[c.off:c.off+int32(c.width)]), nil
 	case c.width != 0:
 		return c.orderBits(a) == c.orderBits(b), nil
-	case c.coll != nil:
-		scratch := s.scratch()
-		defer s.keep(scratch)
-		return c.coll.equal(c.bytes(s, a), c.bytes(s, b), scratch)
 	}
-	return bytes.Equal(c.bytes(s, a), c.bytes(s, b)), nil
+	x, y := c.bytes(s, a), c.bytes(s, b)
+	if same := bytes.Equal(x, y); same || c.coll == nil {
+		return same, nil // the same bytes are equal under any collation
+	}
+	scratch := s.scratch()
+	defer s.keep(scratch)
+	return c.coll.equal(x, y, scratch)
 }
 
 // scratch lends memory for keys; keep takes it back.

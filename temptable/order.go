@@ -62,6 +62,19 @@ func (o *keyOrder) appendKey(dst, row []byte) ([]byte, error) {
 	return o.appendParts(dst, row, len(o.parts))
 }
 
+// key is appendKey into scratch, whose bytes are lost, or no copy at all where
+// the key is in the row as it is: for one binary NOT NULL string, ascending. The
+// key lives as long as both; grown is the scratch for the next call.
+func (o *keyOrder) key(row, scratch []byte) (key, grown []byte, err error) {
+	if len(o.parts) == 1 && !o.parts[0].Desc {
+		if c := &o.s.cols[o.parts[0].Col]; c.width == 0 && c.coll == nil && c.nullMask == 0 {
+			return c.bytes(o.s, row), scratch, nil
+		}
+	}
+	key, err = o.appendKey(scratch[:0], row)
+	return key, key, err
+}
+
 // appendPrefix appends the key of the first k parts, which the keys of all rows
 // that agree in them start with. k is less than the number of parts.
 func (o *keyOrder) appendPrefix(dst, row []byte, k int) ([]byte, error) {
