@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/spillway-db/spillway/internal/sys"
 )
@@ -120,6 +121,32 @@ func sequential(b *testing.B, n int, read func(off int) error) {
 			}
 		}
 	}
+}
+
+// BenchmarkMiss takes turns between 64 pins that miss and 64 bare reads of
+// other pages, so that both see the same noise, and reports the best turn of
+// each: overhead-ns is what a miss costs beyond its system call.
+func BenchmarkMiss(b *testing.B) {
+	r := benchRig(b, 64)
+	bl := fill(b, r, 512)[0]
+	dst := make([]byte, 64*PageSize)
+	pins, reads := time.Hour, time.Hour // the best of all turns
+	for i := 0; b.Loop(); i++ {
+		t0 := time.Now()
+		for page := range 64 {
+			pinned(b, r, bl, (i*64+page)%512, Read).Unpin()
+		}
+		t1 := time.Now()
+		for page := range 64 {
+			if _, err := bl.piece.ReadAt(dst[page*PageSize:][:PageSize], (i*64+page+256)%512*PageSize); err != nil {
+				b.Fatal(err)
+			}
+		}
+		pins, reads = min(pins, t1.Sub(t0)), min(reads, time.Since(t1))
+	}
+	b.ReportMetric(float64(pins)/64, "pin-ns")
+	b.ReportMetric(float64(reads)/64, "pread-ns")
+	b.ReportMetric(float64(pins-reads)/64, "overhead-ns")
 }
 
 // BenchmarkRandom reads pages in random order, half of which are cached.

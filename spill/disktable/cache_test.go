@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,20 @@ import (
 func TestFrameIsOneCacheLine(t *testing.T) {
 	require.EqualValues(t, 64, reflect.TypeFor[Frame]().Size())
 	require.LessOrEqual(t, reflect.TypeFor[Block]().Size(), uintptr(24))
+}
+
+// TestPageTableTakesFourToEightBytesAFrame, and a shard two cache lines.
+func TestPageTableTakesFourToEightBytesAFrame(t *testing.T) {
+	require.EqualValues(t, 128, reflect.TypeFor[shard]().Size())
+	for frames := 2; frames < 5000; frames += 1 + frames/7 {
+		n := 0
+		shards := newTable(frames).shards
+		for i := range shards {
+			n += len(shards[i].buckets)
+		}
+		require.LessOrEqual(t, n, frames)
+		require.Greater(t, 2*n, frames-len(shards))
+	}
 }
 
 func TestNewIsZeroEvenWhereThePageWasCached(t *testing.T) {
@@ -181,6 +196,9 @@ func TestScanDoesNotDisturbTheCache(t *testing.T) {
 	for page := range 4 {
 		same(t, pattern(byte(page)), all[100*page*PageSize:][:PageSize])
 	}
+	for i := range uint32(4) {
+		require.Zero(t, r.Store.frames.at(i).state.Load()&used)
+	}
 	misses := r.Stats().Misses
 	for page := range 4 {
 		r.is(t, b, 100*page, byte(page))
@@ -278,6 +296,62 @@ func TestFreeWaitsForTheWriteOfAPage(t *testing.T) {
 	until(func() bool { sh.mu.Lock(); defer sh.mu.Unlock(); return sh.waiting == 1 })
 	close(gate)
 	wg.Wait()
+	r.check(t)
+}
+
+// TestPagesWrittenAlongCanBeClaimedAtOnce: who waits for a frame gets that of a
+// page that was written beside another, before anything is unpinned.
+func TestPagesWrittenAlongCanBeClaimedAtOnce(t *testing.T) {
+	fs := &gateFS{FS: sys.Heap()}
+	r := rigOver(t, fs, 2)
+	b := r.alloc(t, 2, new(Owner))
+	r.put(t, b, 0, 0)
+	r.put(t, b, 1, 1)
+	other := r.alloc(t, 1, new(Owner))
+	third := r.alloc(t, 1, new(Owner))
+	gate := make(chan struct{})
+	fs.gate.Store(&gate)
+	held := make(chan *Frame)
+	go func() {
+		f, err := r.Pin(other, 0, New)
+		if err != nil {
+			t.Error(err)
+		}
+		held <- f
+	}()
+	until(func() bool { return fs.waiting.Load() == 1 })
+	var wg sync.WaitGroup
+	wg.Go(func() { r.put(t, third, 0, 3) })
+	until(func() bool { return r.Store.frames.waiting.Load() == 1 })
+	close(gate)
+	wg.Wait()
+	(<-held).Unpin()
+	r.check(t)
+}
+
+// TestScanNoticesThatTheOwnerFailedMeanwhile: what it read may have been older
+// than what was lost.
+func TestScanNoticesThatTheOwnerFailedMeanwhile(t *testing.T) {
+	fs := &gateFS{FS: sys.Heap()}
+	r := rigOver(t, fs, 2)
+	o := new(Owner)
+	b := r.alloc(t, 1, o)
+	require.NoError(t, r.WriteBlock(b, pattern(0)))
+	gate := make(chan struct{})
+	fs.gate.Store(&gate)
+	result := make(chan error)
+	go func() { result <- r.ReadAt(b, 0, make([]byte, PageSize)) }()
+	until(func() bool { return fs.waiting.Load() == 1 })
+	o.fail(&IOError{Op: "write", Err: syscall.EIO})
+	close(gate)
+	require.ErrorIs(t, <-result, ErrIO)
+}
+
+func TestStripKeepsTheMinimum(t *testing.T) {
+	r := newRig(t, 2, 4)
+	f := r.Store.frames.take()
+	require.NotNil(t, f)
+	require.False(t, r.Store.frames.strip(f))
 	r.check(t)
 }
 

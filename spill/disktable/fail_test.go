@@ -315,6 +315,53 @@ func TestOpenRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "MaxFrames is 0")
 }
 
+// TestAllocPassesTheCauseOn: what the file space says arrives as it is.
+func TestAllocPassesTheCauseOn(t *testing.T) {
+	r := newRig(t, 2, 2)
+	o := new(Owner)
+	require.NoError(t, r.SetLimit(2*PageSize))
+	b := r.alloc(t, 2, o)
+	_, err := r.Alloc(PageSize, o)
+	require.ErrorIs(t, err, filespace.ErrLimit)
+	r.Free(b)
+	b = r.alloc(t, 1, o)
+
+	require.NoError(t, r.SetLimit(0))
+	r.fs.LimitFree(MaxBlock - 1)
+	_, err = r.Alloc(MaxBlock, o)
+	require.ErrorIs(t, err, filespace.ErrNoSpace)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, o.Err())
+	r.put(t, b, 0, 1)
+	r.is(t, b, 0, 1)
+}
+
+func TestSpaceIsUsedAgainAndGivenBack(t *testing.T) {
+	r := newRig(t, 2, 2)
+	require.Zero(t, r.fs.Calls()[sys.OpOpen], "a file before the first block")
+	var first Stats
+	for i := range 5 {
+		b := r.alloc(t, 64, new(Owner))
+		if i == 0 {
+			first = r.Stats()
+			require.EqualValues(t, 64*PageSize, first.BytesHeld)
+		}
+		r.Free(b)
+	}
+	st := r.Stats()
+	require.Equal(t, first.Bytes, st.Bytes)
+	require.EqualValues(t, 1, st.FilesCreated)
+	require.Zero(t, st.BytesHeld)
+	again, err := r.Rest(0)
+	require.NoError(t, err)
+	require.True(t, again)
+	require.NoError(t, r.Trim(0))
+	st = r.Stats()
+	require.Zero(t, st.Bytes)
+	require.Zero(t, st.Files)
+	require.Equal(t, first.Bytes, st.BytesPeak)
+}
+
 func TestCallsOutOfRange(t *testing.T) {
 	r := newRig(t, 2, 2)
 	b := r.alloc(t, 2, new(Owner))

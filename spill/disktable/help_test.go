@@ -159,8 +159,17 @@ func same(t testing.TB, want, got []byte) {
 	}
 }
 
-// pattern is a page of bytes that only this seed gives.
-func pattern(seed byte) []byte { return noise(rand.New(rand.NewPCG(uint64(seed), 7)), PageSize) }
+// pattern is a page of bytes that only this seed gives. It is not to be
+// changed.
+func pattern(seed byte) []byte {
+	if p, ok := patterns.Load(seed); ok {
+		return p.([]byte)
+	}
+	p, _ := patterns.LoadOrStore(seed, noise(rand.New(rand.NewPCG(uint64(seed), 7)), PageSize))
+	return p.([]byte)
+}
+
+var patterns sync.Map
 
 func noise(r *rand.Rand, n int) []byte {
 	p := make([]byte, n, n+8)

@@ -1,11 +1,15 @@
 package disktable
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/spillway-db/spillway/internal/sys"
 )
 
 // model is what a store should hold: for each block its pages, nil where the
@@ -79,10 +83,10 @@ func (m *model) create() {
 	page := m.rand.IntN(len(b.pages))
 	f, err := m.Pin(b.Block, page, New)
 	require.NoError(m.t, err)
+	defer f.Unpin()
 	b.pages[page] = make([]byte, PageSize)
 	same(m.t, b.pages[page], f.Bytes())
 	m.change(f, b.pages[page])
-	f.Unpin()
 	m.remember(f)
 }
 
@@ -104,13 +108,13 @@ func (m *model) read() {
 
 // touch checks a pinned page, changes it sometimes, and unpins it.
 func (m *model) touch(f *Frame, want []byte) {
+	defer f.Unpin() // at a failure, too: others may wait for the frame
 	if want != nil {
 		same(m.t, want, f.Bytes())
 		if m.rand.IntN(3) == 0 {
 			m.change(f, want)
 		}
 	}
-	f.Unpin()
 }
 
 func (m *model) repin() {
@@ -197,6 +201,17 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestModelOnTheRealThing uses the files of the operating system (those of the
+// heap under the race detector).
+func TestModelOnTheRealThing(t *testing.T) {
+	m := newModel(t, rigOn(t, sys.Default(), 2, 6), 99)
+	for range steps(2500) {
+		m.step()
+	}
+	m.checkAll()
+	m.check(t)
+}
+
 // TestModelConcurrent lets goroutines work on blocks of their own, in one
 // small cache.
 func TestModelConcurrent(t *testing.T) {
@@ -221,6 +236,51 @@ func TestModelConcurrent(t *testing.T) {
 			r.check(t)
 			require.Zero(t, r.Stats().Dirty)
 		})
+	}
+}
+
+// TestManyReadersOfOneBlock lets goroutines pin, repin and scan the same pages
+// in a cache that holds few of them.
+func TestManyReadersOfOneBlock(t *testing.T) {
+	for _, frames := range []int{2, 3, 20} {
+		r := newRig(t, 2, frames)
+		b := r.alloc(t, 32, new(Owner))
+		for page := range 32 {
+			r.put(t, b, page, byte(page))
+		}
+		var wg sync.WaitGroup
+		for g := range 8 {
+			wg.Go(func() { r.readAtRandom(t, b, uint64(g)) })
+		}
+		wg.Wait()
+		r.check(t)
+	}
+}
+
+func (r *rig) readAtRandom(t *testing.T, b Block, seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	var last *Frame
+	dst := make([]byte, 3*PageSize)
+	for range steps(1000) {
+		page := rnd.IntN(30)
+		if rnd.IntN(4) == 0 {
+			if err := r.ReadAt(b, page*PageSize, dst); err != nil || !bytes.Equal(dst[2*PageSize:], pattern(byte(page+2))) {
+				t.Errorf("scan of page %d: %v", page, err)
+			}
+			continue
+		}
+		if last == nil || !last.Repin(b, page) {
+			f, err := r.Pin(b, page, Read)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			last = f
+		}
+		if !bytes.Equal(last.Bytes(), pattern(byte(page))) {
+			t.Errorf("page %d is wrong", page)
+		}
+		last.Unpin()
 	}
 }
 

@@ -20,7 +20,9 @@ const (
 // if the page could not be read (this does not fail the owner), or ErrClosed.
 //
 // Cost: a hit takes the lock of a shard and one compare-and-swap; a miss one
-// read, and a write if the victim is dirty.
+// read, and a write if the victim is dirty. Who works on one page for a while
+// keeps the pin and asks [Frame.Holds]; who comes back to a page tries
+// [Frame.Repin] first.
 func (s *Store) Pin(b Block, page int, how How) (*Frame, error) {
 	if !b.holds(page) {
 		return nil, ErrRange

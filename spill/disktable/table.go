@@ -27,7 +27,7 @@ type shard struct {
 	buckets []*Frame
 	hits    int64
 	misses  int64
-	_       [40]byte
+	_       [16]byte // two cache lines a shard
 }
 
 // newTable returns a table for as many frames.
