@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,12 +101,25 @@ func checkDecoder(t testing.TB, rng *rand.Rand, s *Schema, cols []Column, rows [
 		require.Equal(t, len(rows)-cut, s.decodeRows(&b, run, offs[cut:]))
 	}
 	require.Equal(t, len(rows), b.N)
+	checkHashes(t, s, run, offs)
 	e := &batchEncoder{s: s}
 	scratch := dirty(len(run))
 	k, err := e.encode(&b, 0, b.N, scratch)
 	require.NoError(t, err)
 	require.Equal(t, len(rows), k)
 	require.True(t, bytes.Equal(run, scratch))
+}
+
+// checkHashes holds the batch form against the single one.
+func checkHashes(t testing.TB, s *Schema, run []byte, offs []int32) {
+	hashes, err := s.keyHashes(nil, run, offs)
+	require.NoError(t, err)
+	require.Len(t, hashes, len(offs)-1)
+	for i, h := range hashes {
+		one, err := s.keyHash(run[offs[i]:offs[i+1]])
+		require.NoError(t, err)
+		require.Equal(t, one, h)
+	}
 }
 
 // checkKeys holds equality, hash and canonical key against an independent
@@ -260,4 +274,41 @@ func TestKeyOfOneStringIsNotCopied(t *testing.T) {
 	require.Equal(t, "in the row", string(key))
 	key[0] = 'I'
 	require.Equal(t, "In the row", Row{s, row}.String(1))
+}
+
+// TestDecodeStopsAtTheLimit: the limit itself is 2 GiB, so the cut is tested
+// with less.
+func TestDecodeStopsAtTheLimit(t *testing.T) {
+	s, err := NewSchema([]Column{{Type: TypeVarchar}, {Type: TypeDecimal, Length: 5}})
+	require.NoError(t, err)
+	w := newRowWriter(s)
+	w.setString(0, "ten bytes.")
+	row, err := w.finish()
+	require.NoError(t, err)
+	run := bytes.Repeat(row, 5)
+	offs := make([]int32, 6)
+	for i := range offs {
+		offs[i] = int32(i * len(row))
+	}
+	require.Len(t, s.cols[0].cutToRoom(s, run, offs, 50), 6)
+	require.Len(t, s.cols[0].cutToRoom(s, run, offs, 49), 5)
+	require.Len(t, s.cols[0].cutToRoom(s, run, offs, 9), 1)
+	require.Len(t, s.cols[1].cutToRoom(s, run, offs, 2*maxDecimalText), 3)
+}
+
+// TestSchemaIsShared hashes and compares on several goroutines at once.
+func TestSchemaIsShared(t *testing.T) {
+	cols := []Column{{Type: TypeVarchar, Collation: foldCase{}}}
+	s, err := NewSchema(cols, Distinct())
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(9, uint64(g)))
+			rows := randomRows(rng, cols, 50)
+			encoded := encodeAll(t, rng, s, cols, rows)
+			checkKeys(t, rng, s, cols, rows, encoded)
+		})
+	}
+	wg.Wait()
 }
