@@ -26,7 +26,7 @@ func TestPageTableTakesFourToEightBytesAFrame(t *testing.T) {
 		n := 0
 		shards := newTable(frames).shards
 		for i := range shards {
-			n += len(shards[i].buckets)
+			n += shards[i].size
 		}
 		require.LessOrEqual(t, n, frames)
 		require.Greater(t, 2*n, frames-len(shards))

@@ -24,10 +24,11 @@ type shard struct {
 	mu      sync.Mutex
 	ready   sync.Cond // a page of this shard is busy no more
 	waiting int       // goroutines at ready
-	buckets []*Frame
+	buckets []*Frame  // made with the first page
+	size    int       // buckets there will be
 	hits    int64
 	misses  int64
-	_       [16]byte // two cache lines a shard
+	_       [8]byte // two cache lines a shard
 }
 
 // newTable returns a table for as many frames.
@@ -38,7 +39,7 @@ func newTable(frames int) *table {
 	for i := range t.shards {
 		sh := &t.shards[i]
 		sh.ready.L = &sh.mu
-		sh.buckets = make([]*Frame, per)
+		sh.size = per
 	}
 	return t
 }
@@ -56,6 +57,9 @@ func (sh *shard) bucket(k key) **Frame {
 
 // find returns the frame of page k, or nil. The lock is held.
 func (sh *shard) find(k key) *Frame {
+	if sh.buckets == nil {
+		return nil
+	}
 	f := *sh.bucket(k)
 	for f != nil && f.key() != k {
 		f = f.next
@@ -102,6 +106,9 @@ func (sh *shard) enter(k key, f *Frame, w uint64) *Frame {
 	sh.misses++
 	if g := sh.pin(k, used); g != nil {
 		return g
+	}
+	if sh.buckets == nil {
+		sh.buckets = make([]*Frame, sh.size)
 	}
 	at := sh.bucket(k)
 	f.next, *at = *at, f
