@@ -15,6 +15,9 @@ const (
 	MaxExtent = filespace.MaxPiece // 8 MiB
 )
 
+// maxFile is the largest span of a file: pieces keep their offset in 32 bits.
+const maxFile = 4 << 30
+
 // Off as a limit means none.
 const Off = -1
 
@@ -65,7 +68,7 @@ func (o *Options) check() error {
 	if o.Reserve < 0 {
 		errs = append(errs, fmt.Errorf("reserve of %d bytes", o.Reserve))
 	}
-	if o.FileSize != 0 && (o.FileSize < MinExtent || o.FileSize > 4<<30) {
+	if o.FileSize != 0 && (o.FileSize < MinExtent || int64(o.FileSize) > maxFile) {
 		errs = append(errs, fmt.Errorf("file size of %d bytes is not within 16 KiB and 4 GiB", o.FileSize))
 	}
 	for _, d := range o.Dirs {

@@ -54,6 +54,25 @@ func (x *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, first(err, full)
 }
 
+// WritevAt implements [File], as one call; on a device that fills up it is one
+// call a buffer.
+func (x *faultyFile) WritevAt(bufs [][]byte, off int64) (n int, err error) {
+	if x.f.device == nil {
+		if err := x.f.call(OpWrite); err != nil {
+			return 0, err
+		}
+		return x.File.WritevAt(bufs, off)
+	}
+	for _, b := range bufs {
+		m, err := x.WriteAt(b, off+int64(n))
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 // Allocate implements [File].
 func (x *faultyFile) Allocate(off, n int64) error {
 	if err := x.f.call(OpAllocate); err != nil {

@@ -62,6 +62,34 @@ func (f *linuxFile) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
+// WritevAt implements [File]. What a short write left over goes out buffer by
+// buffer.
+func (f *linuxFile) WritevAt(bufs [][]byte, off int64) (n int, err error) {
+	f.fs.add(OpWrite)
+	n, err = unix.Pwritev(f.fd, bufs, off)
+	if err != nil && err != unix.EINTR {
+		return 0, f.fail("write temporary file in", err)
+	}
+	n = max(n, 0)
+	return writeRest(f, bufs, off, n)
+}
+
+// writeRest writes bufs but for the first n bytes, which are written.
+func writeRest(f File, bufs [][]byte, off int64, n int) (int, error) {
+	done := 0
+	for _, b := range bufs {
+		if done+len(b) > n {
+			m, err := f.WriteAt(b[max(n-done, 0):], off+int64(max(n, done)))
+			n = max(n, done) + m
+			if err != nil {
+				return n, err
+			}
+		}
+		done += len(b)
+	}
+	return n, nil
+}
+
 // Allocate implements [File].
 func (f *linuxFile) Allocate(off, n int64) error {
 	f.fs.add(OpAllocate)

@@ -98,6 +98,18 @@ func (f *heapFile) WriteAt(p []byte, off int64) (int, error) {
 	return copy(f.data[off:], p), nil
 }
 
+// WritevAt implements [File].
+func (f *heapFile) WritevAt(bufs [][]byte, off int64) (n int, err error) {
+	for _, b := range bufs {
+		m, err := f.WriteAt(b, off+int64(n))
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 // Allocate implements [File].
 func (f *heapFile) Allocate(off, n int64) error {
 	f.fs.add(OpAllocate)

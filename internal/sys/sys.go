@@ -31,6 +31,9 @@ type File interface {
 	// ReadAt and WriteAt are those of io.ReaderAt and io.WriterAt.
 	ReadAt(p []byte, off int64) (int, error)
 	WriteAt(p []byte, off int64) (int, error)
+	// WritevAt writes bufs one behind the other, in one call where there is
+	// one. It keeps neither bufs nor what they hold.
+	WritevAt(bufs [][]byte, off int64) (int, error)
 	// Allocate makes the bytes [off, off+n) of the file exist on the device, so
 	// that neither a later write nor a store through a mapping can meet a full
 	// disk. errors.ErrUnsupported where the file system cannot. EINTR is

@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"io"
+	"math"
 	"os"
 	"runtime/debug"
 	"syscall"
@@ -331,6 +332,7 @@ func TestAFaultBecomesAnError(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, uintptr(unsafe.Pointer(&r.mem[0]))+40000, fault.Addr)
 	require.Equal(t, 1, r.asked)
+	require.ErrorContains(t, err, "access to mapped memory failed at 0x")
 	require.False(t, debug.SetPanicOnFault(false), "the old setting is back")
 }
 
@@ -371,7 +373,7 @@ func guarded(r *region, f func()) (err error) {
 }
 
 func TestAnonUnaddressableSize(t *testing.T) {
-	_, err := OS().Anon(1 << 60)
+	_, err := OS().Anon(math.MaxInt / 4 &^ (2<<20 - 1))
 	require.ErrorIs(t, err, syscall.ENOMEM)
 }
 
@@ -398,4 +400,45 @@ func BenchmarkGuard(b *testing.B) {
 func (r *region) bare(i int) error {
 	r.mem[i] = 1
 	return nil
+}
+
+func TestWhereBytesLie(t *testing.T) {
+	mem := make([]byte, 100)
+	off, ok := Offset(mem, mem[40:50])
+	require.True(t, ok)
+	require.Equal(t, 40, off)
+	_, ok = Offset(mem[:40], mem[40:])
+	require.False(t, ok)
+	_, ok = Offset(nil, mem)
+	require.False(t, ok)
+	require.True(t, Contains(mem, uintptr(unsafe.Pointer(&mem[99]))))
+	require.False(t, Contains(mem[:99], uintptr(unsafe.Pointer(&mem[99]))))
+	require.False(t, Contains(nil, 0))
+}
+
+func TestFailuresOfTheKernelComeOut(t *testing.T) {
+	fs := OS()
+	dir := t.TempDir()
+	f, err := fs.OpenTemp(dir)
+	require.NoError(t, err)
+	_, err = f.ReadAt(make([]byte, 1), -1)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	_, err = f.WriteAt(make([]byte, 1), -1)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorIs(t, f.Allocate(-1, 1), syscall.EINVAL)
+	require.ErrorIs(t, f.Punch(0, 0), syscall.EINVAL)
+	require.ErrorIs(t, f.Truncate(-1), syscall.EINVAL)
+	_, err = f.Map(1, 4096)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, dir)
+	require.NoError(t, f.Close())
+	_, err = f.Size()
+	require.ErrorIs(t, err, syscall.EBADF)
+	require.ErrorIs(t, f.Close(), syscall.EBADF)
+	require.Error(t, f.DisableCoW())
+	mem := make([]byte, 3*4096)
+	unaligned := mem[1 : 2*4096]
+	require.ErrorIs(t, fs.Unmap(unaligned), syscall.EINVAL)
+	require.ErrorIs(t, fs.Advise(unaligned, Huge), syscall.EINVAL)
+	require.NoError(t, fs.Advise(nil, Huge))
 }

@@ -54,6 +54,18 @@ func (p Piece) WriteAt(b []byte, off int) (int, error) {
 	return p.f.WriteAt(b, int64(p.off)+int64(off))
 }
 
+// WritevAt writes bufs, one behind the other, at off bytes into the piece.
+func (p Piece) WritevAt(bufs [][]byte, off int) (int, error) {
+	n := 0
+	for _, b := range bufs {
+		n += len(b)
+	}
+	if err := p.inside(n, off); err != nil {
+		return 0, err
+	}
+	return p.f.WritevAt(bufs, int64(p.off)+int64(off))
+}
+
 func (p Piece) inside(n, off int) error {
 	if off < 0 || n > p.Size()-off {
 		return fmt.Errorf("access [%d, %d) of a piece of %d bytes: %w", off, off+n, p.Size(), syscall.EINVAL)

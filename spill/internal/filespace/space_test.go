@@ -124,7 +124,7 @@ func TestPiecesHoldWhatIsWritten(t *testing.T) {
 		} else {
 			require.Nil(t, a.Bytes())
 		}
-		for _, off := range []int{-1, 32*kib - 2, 1 << 40} {
+		for _, off := range []int{-1, 32*kib - 2, 1 << 30} {
 			_, err = a.ReadAt(got, off)
 			require.ErrorIs(t, err, syscall.EINVAL)
 			_, err = a.WriteAt(got, off)
@@ -478,6 +478,32 @@ func TestAFaultSetsItsFileAside(t *testing.T) {
 	s.Free(b)
 	require.Equal(t, 1, s.Stats().Files)
 	s.Free(c)
+}
+
+func TestOldKernelsTouchByHand(t *testing.T) {
+	s, fs := open(t, Options{Limit: -1, Map: true, FileSize: mib})
+	fs.FailAll(sys.OpPopulate, errors.ErrUnsupported)
+	s.Free(get(t, s, mib))
+	require.Zero(t, s.Stats().Cold)
+}
+
+func TestAPieceThatCannotBeWarmedForWantOfMemoryStaysCold(t *testing.T) {
+	s, fs := open(t, Options{Limit: -1, Map: true, FileSize: mib})
+	fs.FailAll(sys.OpPopulate, syscall.ENOMEM)
+	fs.FailAll(sys.OpSize, syscall.EIO)
+	s.Free(get(t, s, mib))
+	require.EqualValues(t, mib, s.Stats().Cold)
+}
+
+func TestPiecesAreFoundByTheirMemory(t *testing.T) {
+	s, _ := open(t, Options{Limit: -1, Map: true, FileSize: mib})
+	a, b := get(t, s, mib), get(t, s, 64*kib)
+	require.Equal(t, b, s.At(b.Bytes()[:10], 64*kib))
+	require.True(t, s.At(make([]byte, 10), 64*kib).IsZero())
+	s.Free(a)
+	require.NoError(t, s.Trim(0))
+	require.Equal(t, b, s.At(b.Bytes(), 64*kib))
+	s.Free(b)
 }
 
 func TestCopyOnWrite(t *testing.T) {
