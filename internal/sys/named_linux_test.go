@@ -65,6 +65,17 @@ func TestTheFirstNamedFileSweeps(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
+func TestInterruptedCallsAreRepeated(t *testing.T) {
+	calls := 0
+	require.Equal(t, unix.ENOSPC, retry(func() error {
+		if calls++; calls < 4 {
+			return unix.EINTR
+		}
+		return unix.ENOSPC
+	}))
+	require.Equal(t, 4, calls)
+}
+
 func TestSweepTakesDeadNamesOnly(t *testing.T) {
 	dir := t.TempDir()
 	touch := func(name string) string {

@@ -19,6 +19,7 @@ func (s *Space) back(f *file, off, n int64) error {
 
 var zeros [256 << 10]byte // never written
 
+// fill writes zeros over [off, off+n).
 func (s *Space) fill(f *file, off, n int64) error {
 	for end := off + n; off < end; {
 		m, err := f.WriteAt(zeros[:min(end-off, int64(len(zeros)))], off)

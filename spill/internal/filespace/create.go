@@ -78,6 +78,7 @@ func (s *Space) countMap() {
 	s.n.maps++
 }
 
+// advise sets the options of a mapping.
 func (s *Space) advise(mem []byte) error {
 	var dump, fork error
 	if s.o.NoDump {
