@@ -10,8 +10,8 @@ var errCorrupt = errors.New("hashindex: inconsistent")
 
 // Check verifies the whole structure: every entry can be found from its home
 // slot, lies in the segment that its hash names, and is counted. Its cost is
-// that of reading all slots. An error means a fault of this package, or memory
-// that somebody else wrote to.
+// that of reading all slots and all runs. An error is one of Disk, or means a fault of
+// this package, or memory that somebody else wrote to.
 func (x *Index) Check() error {
 	entries, segments := 0, 0
 	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
@@ -28,8 +28,53 @@ func (x *Index) Check() error {
 	if x.none != (group{}) || len(x.dir) != 1<<x.depth || x.shift != 63-uint(x.depth) {
 		return fmt.Errorf("%w: the directory's head", errCorrupt)
 	}
+	return x.checkBelow()
+}
+
+// checkBelow verifies the overflow index and the runs.
+func (x *Index) checkBelow() error {
+	if x.layered != (x.over != nil || x.low != nil) {
+		return fmt.Errorf("%w: layered is %v", errCorrupt, x.layered)
+	}
 	if x.over != nil {
-		return x.over.Check()
+		if err := x.over.Check(); err != nil {
+			return err
+		}
+	}
+	if x.low == nil {
+		return nil
+	}
+	for _, r := range x.low.runs {
+		if err := x.checkRun(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRun verifies order, fences, counts and filter of r.
+func (x *Index) checkRun(r *run) error {
+	p := x.low.scratch.page()
+	defer x.low.scratch.pages.Put(p)
+	live, last := 0, uint64(0)
+	for from := 0; from < r.n; from += pageSlots {
+		in := p[:min(pageSlots, r.n-from)]
+		if err := r.pages.ReadAt(slotBytesOf(in), int64(from)*slotBytes); err != nil {
+			return err
+		}
+		if r.fences[from/pageSlots] != in[0].m {
+			return fmt.Errorf("%w: page %d of a run begins at %#x", errCorrupt, from/pageSlots, in[0].m)
+		}
+		for _, s := range in {
+			if s.m < last || s.id != 0 && !r.filter.has(s.m) {
+				return fmt.Errorf("%w: entry %+v of a run", errCorrupt, s)
+			}
+			last = s.m
+			live += int(min(s.id, 1))
+		}
+	}
+	if live == 0 || live != r.live() {
+		return fmt.Errorf("%w: a run counts %d entries, has %d", errCorrupt, r.live(), live)
 	}
 	return nil
 }

@@ -8,14 +8,14 @@
 //   - A hash is never trusted: two keys are equal when the table says so.
 //   - Growth has no pause of the whole: a full segment splits alone, in place.
 //   - Memory comes from a [Memory], so it is counted and may be refused; then
-//     the index spills, if it was given a [PageFile], or returns the refusal.
+//     the index spills, if it was given a [Disk], or returns the refusal.
 //   - Every error leaves the index as it was. What Reserve granted, Publish
 //     cannot fail to use.
 //   - From 4,096 entries on at most 38 bytes an entry, as long as nothing is
 //     deleted, just after growth included.
 //
 // It must never read a column, hold a lock, or keep a row id that the table
-// took back: who frees a row deletes its entry first.
+// took back: who frees a row removes its entry first.
 //
 // # Layout
 //
@@ -51,10 +51,31 @@
 // and is found as before, and new keys go to a second index under a keyed hash
 // of the key itself ([Rows].Rehash). No stored row is read for that.
 //
+// # On disk
+//
+// When Memory refuses, and the index was given a [Disk], the resident entries
+// are written out as a run: pages of entries in the order of their mixed
+// hashes. The segments are empty then and fill again. Runs are merged so that
+// each is at least four times as large as all newer ones together. A lookup
+// knows the page from the first hash of each page, kept in memory, and where in
+// the page from the hashes' even spread, and so reads 4 KiB of a run.
+//
+//	segments ──full, no memory──> run    run      run           newest last
+//	                              filter filter  (filter)       removed: id 0 in place
+//
+// Filters of 4 to 10 bits an entry take up to half of the index's memory, the
+// smallest runs first: a new key reads nothing where they are, and a duplicate
+// about 4 KiB. A removed entry is overwritten in place: no tombstone, no
+// stale id. Its place is won back by the next merge.
+//
+// Spilling and merging need no memory but two pages of Go heap, which exist
+// once an index has spilled: the emptied segments serve as merge buffers. Each
+// reader that runs at the same time needs 4 KiB more, a batch a page.
+//
 // # A non-unique index
 //
 // is this index with entries under derived hashes: for the n-th row of a key
 // one entry under mix(hash, n) that holds its id, and one under mix(hash, id)
 // that holds n. The first gives the rows of a key in insert order, the second
-// makes a delete O(1) with a million duplicates; both spill like any entry.
+// makes a removal O(1) with a million duplicates; both spill like any entry.
 package hashindex

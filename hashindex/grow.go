@@ -165,19 +165,29 @@ func fill(dir []entry, e entry) {
 }
 
 // turn sends m's part of the directory's new keys to the overflow index. It
-// returns false if there may be none.
+// returns false if there may be none, or no memory for it.
 func (x *Index) turn(m uint64) bool {
-	if x.level == maxLevel {
+	if !x.hasOver() {
 		return false
-	}
-	if x.over == nil {
-		x.over = New(x.mem, Options{Seed: x.key})
-		x.over.level = x.level + 1
-		x.layered = true
 	}
 	i := x.base(x.indexOf(m))
 	for k := range x.dir[i:][:x.span(i)] {
 		x.dir[i+uint64(k)].turned = true
 	}
+	return true
+}
+
+// hasOver makes sure of an overflow index that has a segment, so that it can
+// spill by itself.
+func (x *Index) hasOver() bool {
+	if x.over != nil || x.level == maxLevel {
+		return x.over != nil
+	}
+	over := New(x.mem, Options{Seed: x.key, Disk: x.disk})
+	over.level = x.level + 1
+	if over.double() != nil {
+		return false
+	}
+	x.over, x.layered = over, true
 	return true
 }

@@ -10,6 +10,9 @@ type Options struct {
 	// Seed makes the index's layout repeatable, for tests. 0, the default,
 	// takes a random one, which keys chosen by a stranger cannot foresee.
 	Seed uint64
+	// Disk is where the index goes when Memory refuses; nil, the default: it
+	// does not, and the refusal is Reserve's error.
+	Disk Disk
 }
 
 // Index maps hashes to row ids. One call that changes it, or any number of
@@ -22,18 +25,20 @@ type Index struct {
 	depth uint8
 	level uint8 // 0, or how many indexes this one is the overflow of
 
-	layered bool // a miss must look further: over is not nil
+	layered bool // a miss must look further: in over, or in low
 	epoch   uint32
 	soft    uint32 // entries from which on a segment may grow
 	hard    uint32 // and must grow
 
-	entries  int
-	segments int
+	entries  int // in the segments
+	segments int // that hold them
 
 	mul  [2]uint64 // the mix
 	key  uint64    // seed of Rows.Rehash for the entries of this index, if level > 0
 	mem  Memory
-	over *Index // takes the new keys of turned parts
+	over *Index // takes the new keys of turned parts; nil: no part is turned
+	disk Disk
+	low  *lower // nil: nothing was spilled
 
 	first [1]entry // the directory of depth 0
 	none  group    // the segment of an index without memory: always empty
@@ -69,7 +74,7 @@ func New(mem Memory, o Options) *Index {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	x := &Index{mem: mem}
+	x := &Index{mem: mem, disk: o.Disk}
 	x.mul = [2]uint64{spread(&seed) | 1, spread(&seed) | 1}
 	x.key = spread(&seed)
 	x.reset()
@@ -82,7 +87,7 @@ func (x *Index) reset() {
 	x.dir, x.depth, x.shift = x.first[:], 0, 63
 	x.resize(0)
 	x.entries, x.segments = 0, 0
-	x.over, x.layered = nil, false
+	x.over, x.low, x.layered = nil, nil, false
 	x.epoch++
 }
 
@@ -119,38 +124,43 @@ func (x *Index) segmentOf(m uint64) *entry { return &x.dir[x.base(x.indexOf(m))]
 
 // Len returns the number of entries.
 func (x *Index) Len() int {
+	n := x.entries
 	if x.over != nil {
-		return x.entries + x.over.Len()
+		n += x.over.Len()
 	}
-	return x.entries
+	if x.low != nil {
+		for _, r := range x.low.runs {
+			n += r.live()
+		}
+	}
+	return n
 }
 
-// Clear removes all entries and keeps the memory, so that a table that is
-// truncated and filled again allocates nothing. Its cost is that of zeroing the
-// segments.
+// Clear removes all entries and keeps the memory of the resident ones, so that
+// a table that is truncated and filled again allocates nothing. Its cost is
+// that of zeroing the segments.
 func (x *Index) Clear() {
-	if x.over != nil {
-		x.over.Free()
-		x.over, x.layered = nil, false
-	}
-	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
-		clear(view(x.dir[i].seg, x.groups()))
-		x.dir[i].count = 0
-	}
+	x.freeBelow()
 	for i := range x.dir {
 		x.dir[i].turned = false
 	}
-	x.entries = 0
-	x.epoch++
+	x.clearSegments()
 }
 
-// Free gives back all memory. The index is as new.
+// Free gives back all memory and disk space. The index is as new.
 func (x *Index) Free() {
-	if x.over != nil {
-		x.over.Free()
-	}
+	x.freeBelow()
 	for i := 0; x.segments > 0 && i < len(x.dir); i += x.span(uint64(i)) {
 		x.mem.FreeIndex(bytesOf(x.dir[i].seg, x.groups()))
 	}
 	x.reset()
+}
+
+// freeBelow gives back everything but the resident part.
+func (x *Index) freeBelow() {
+	if x.over != nil {
+		x.over.Free()
+	}
+	x.freeLower()
+	x.over, x.low, x.layered = nil, nil, false
 }

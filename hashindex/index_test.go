@@ -1,6 +1,7 @@
 package hashindex
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -255,59 +256,92 @@ func TestNoAllocations(t *testing.T) {
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { New(nil, Options{}) }))
 }
 
-// model runs operations and compares with a map. Each byte of ops is one.
-func model(t testing.TB, x *Index, mem *heapMemory, hash func(uint64) uint64, ops func() (op, arg uint64, ok bool)) {
-	rows, want, free, next := newTable(hash), map[uint64]uint64{}, []uint64(nil), uint64(1)
+// model runs operations and compares with a map. disk may be nil.
+func model(t testing.TB, x *Index, mem *heapMemory, disk *heapDisk, hash func(uint64) uint64, ops func() (op, arg uint64, ok bool)) {
+	m := &modelRun{t: t, x: x, rows: newTable(hash), want: map[uint64]uint64{}, next: 1}
 	for {
-		op, arg, ok := ops()
+		op, key, ok := ops()
 		if !ok {
 			break
 		}
-		key := arg
 		switch {
 		case op < 60:
-			id := next
-			if len(free) > 0 { // ids are used again
-				id = free[len(free)-1]
-			}
-			got, err := rows.insert(x, key, id)
-			if err != nil {
-				require.ErrorIs(t, err, errRefused)
-				break
-			}
-			if have, ok := want[key]; ok {
-				require.Equal(t, have, got)
-				break
-			}
-			require.Equal(t, id, got)
-			want[key] = id
-			if len(free) > 0 {
-				free = free[:len(free)-1]
-			} else {
-				next++
-			}
+			m.insert(key)
 		case op < 75:
-			got, err := rows.find(x, key)
-			require.NoError(t, err)
-			require.Equal(t, want[key], got)
-		case op < 99:
-			id, there := want[key]
-			if there {
-				require.True(t, rows.delete(x, key, id))
-				delete(want, key)
-				free = append(free, id)
+			got, err := m.rows.find(x, key)
+			if m.passes(err) && got != m.want[key] {
+				t.Fatalf("key %d: found %d, want %d", key, got, m.want[key])
 			}
-		case arg%64 == 0:
+		case op < 99:
+			m.remove(key)
+		case key%64 == 0:
 			x.Clear()
-			clear(want)
-			clear(rows.keys)
-		case arg%64 == 1:
-			verify(t, x, rows, want)
+			clear(m.want)
+			clear(m.rows.keys)
+			m.free = nil
+		case key%64 == 1 && disk == nil:
+			verify(t, x, m.rows, m.want)
 		}
 	}
-	verify(t, x, rows, want)
+	if disk != nil {
+		disk.fail = nil
+	}
+	verify(t, x, m.rows, m.want)
 	x.Free()
 	require.Empty(t, mem.out)
+}
+
+type modelRun struct {
+	t    testing.TB
+	x    *Index
+	rows *table
+	want map[uint64]uint64
+	free []uint64 // ids that are used again
+	next uint64
+}
+
+// passes says whether err is nil; if not, it must be an injected one.
+func (m *modelRun) passes(err error) bool {
+	if err != nil && !errors.Is(err, errRefused) && !errors.Is(err, errDisk) {
+		m.t.Fatal(err)
+	}
+	return err == nil
+}
+
+func (m *modelRun) insert(key uint64) {
+	id := m.next
+	if len(m.free) > 0 {
+		id = m.free[len(m.free)-1]
+	}
+	got, err := m.rows.insert(m.x, key, id)
+	if !m.passes(err) {
+		return
+	}
+	if have, ok := m.want[key]; ok {
+		require.Equal(m.t, have, got)
+		return
+	}
+	require.Equal(m.t, id, got)
+	m.want[key] = id
+	if len(m.free) > 0 {
+		m.free = m.free[:len(m.free)-1]
+	} else {
+		m.next++
+	}
+}
+
+func (m *modelRun) remove(key uint64) {
+	id, there := m.want[key]
+	if !there {
+		return
+	}
+	ok, err := m.rows.remove(m.x, key, id)
+	if !m.passes(err) {
+		return
+	}
+	require.True(m.t, ok)
+	delete(m.want, key)
+	m.free = append(m.free, id)
 }
 
 func TestModel(t *testing.T) {
@@ -328,7 +362,7 @@ func TestModel(t *testing.T) {
 			n--
 			return rnd.Uint64N(100), rnd.Uint64N(space), n >= 0
 		}
-		model(t, New(mem, Options{Seed: seed}), mem, hashes[seed%4], ops)
+		model(t, New(mem, Options{Seed: seed}), mem, nil, hashes[seed%4], ops)
 	}
 }
 
@@ -336,6 +370,11 @@ func FuzzModel(f *testing.F) {
 	f.Add(uint64(1), []byte("0123456789"))
 	f.Fuzz(func(t *testing.T, seed uint64, data []byte) {
 		mem := newMemory()
+		o, disk := Options{Seed: seed | 1}, (*heapDisk)(nil)
+		if seed&32 != 0 {
+			disk = &heapDisk{}
+			mem.limit, o.Disk = 4<<10<<(seed>>6&3), disk
+		}
 		mask := uint64(0xffff) >> (seed % 16)
 		hash := func(k uint64) uint64 { return good(k) & mask }
 		if seed&16 != 0 {
@@ -349,6 +388,6 @@ func FuzzModel(f *testing.F) {
 			data = data[3:]
 			return op, arg, true
 		}
-		model(t, New(mem, Options{Seed: seed | 1}), mem, hash, ops)
+		model(t, New(mem, o), mem, disk, hash, ops)
 	})
 }

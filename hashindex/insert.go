@@ -1,5 +1,7 @@
 package hashindex
 
+import "slices"
+
 // Reserve makes room for the key that Find did not find, so that Publish with
 // the slot it returns cannot fail. It may split, double or turn; ids and
 // entries stay as they are. On an error, which wraps Memory's refusal or is
@@ -25,7 +27,11 @@ func (x *Index) makeRoom(s Slot, rows Rows) (Slot, error) {
 		if x.segmentOf(s.m).turned {
 			return x.reserveOver(x.over.missing(rows), rows)
 		}
-		if err := x.grow(s.m); err != nil {
+		err := x.grow(s.m)
+		if err != nil && x.disk != nil && x.entries > 0 {
+			err = x.spill(err)
+		}
+		if err != nil {
 			return s, err
 		}
 	}
@@ -63,19 +69,71 @@ func (x *Index) Publish(s Slot, id uint64) {
 	x.entries++
 }
 
-// Delete removes the entry of the row at id, whose key has the given hash and
+// Remove takes out the entry of the row at id, whose key has the given hash and
 // is the one that rows knows. It returns false if there is no such entry.
-func (x *Index) Delete(hash, id uint64, rows Rows) bool {
+//
+// Cost: that of Find; an entry on disk is overwritten in place. Only that can
+// fail, with an error of Disk; the entry is there as before.
+func (x *Index) Remove(hash, id uint64, rows Rows) (bool, error) {
 	m := x.mix(hash)
 	e := x.segmentOf(m)
 	seg := view(e.seg, x.groups())
-	i, k, ok := locate(seg, slot{m, id})
-	if !ok {
-		return e.turned && x.over.Delete(rows.Rehash(x.over.key), id, rows)
+	if i, k, ok := locate(seg, slot{m, id}); ok {
+		remove(seg, i, k)
+		e.count--
+		x.entries--
+		x.epoch++
+		return true, nil
 	}
-	remove(seg, i, k)
-	e.count--
-	x.entries--
-	x.epoch++
-	return true
+	if e.turned {
+		if ok, err := x.over.Remove(rows.Rehash(x.over.key), id, rows); ok || err != nil {
+			return ok, err
+		}
+	}
+	if x.low == nil {
+		return false, nil
+	}
+	return x.removeOnDisk(slot{m, id})
+}
+
+// removeOnDisk removes an entry from the run that has it.
+func (x *Index) removeOnDisk(e slot) (bool, error) {
+	c := x.low.scratch.cursor()
+	defer x.low.scratch.cursors.Put(c)
+	for i, r := range x.low.runs {
+		if !r.filter.has(e.m) {
+			continue
+		}
+		id, err := c.find(r, e.m, &x.low.traffic)
+		for id != 0 && id != e.id && err == nil {
+			id, err = c.next(e.m)
+		}
+		if err != nil {
+			return false, err
+		}
+		if id == e.id {
+			return true, x.strike(c, i)
+		}
+	}
+	return false, nil
+}
+
+// strike removes the entry at c, which lies in run i, and the run with its last
+// entry.
+func (x *Index) strike(c *cursor, i int) error {
+	if err := c.strike(); err != nil {
+		return err
+	}
+	if r := x.low.runs[i]; r.live() == 0 {
+		x.dropRun(r)
+		x.returnSpare()
+		x.low.runs = slices.Delete(x.low.runs, i, i+1)
+	}
+	return nil
+}
+
+// Delete is Remove for an index that was given no Disk, where that cannot fail.
+func (x *Index) Delete(hash, id uint64, rows Rows) bool {
+	ok, err := x.Remove(hash, id, rows)
+	return ok && err == nil
 }

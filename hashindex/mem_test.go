@@ -110,13 +110,18 @@ func (t *table) find(x *Index, key uint64) (uint64, error) {
 	return id, err
 }
 
-func (t *table) delete(x *Index, key, id uint64) bool {
+func (t *table) remove(x *Index, key, id uint64) (bool, error) {
 	t.key = key
-	ok := x.Delete(t.hash(key), id, t)
-	if ok {
+	ok, err := x.Remove(t.hash(key), id, t)
+	if ok && err == nil {
 		delete(t.keys, id)
 	}
-	return ok
+	return ok, err
+}
+
+func (t *table) delete(x *Index, key, id uint64) bool {
+	ok, err := t.remove(x, key, id)
+	return ok && err == nil
 }
 
 // verify checks the structure and that exactly want (key -> id) can be found.

@@ -37,3 +37,20 @@ func view(p *group, n int) []group {
 func at(p *group, i uint64) *group {
 	return (*group)(unsafe.Add(unsafe.Pointer(p), i*groupBytes))
 }
+
+// slotBytesOf returns the memory of s, for reading and writing files. Only the
+// process that wrote a run reads it, so the byte order is the machine's.
+func slotBytesOf(s []slot) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*slotBytes)
+}
+
+// slotsIn returns the slots of g one behind the other: a group is an array of
+// them, and so is an array of groups.
+func slotsIn(g []group) []slot {
+	return unsafe.Slice((*slot)(unsafe.Pointer(unsafe.SliceData(g))), len(g)*groupSlots)
+}
+
+// word returns 64-bit word i, below segmentWords, of a segment of 16 KiB.
+func word(p *group, i uint64) *uint64 {
+	return (*uint64)(unsafe.Add(unsafe.Pointer(p), i*8))
+}
