@@ -26,6 +26,9 @@ func roundUp(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 func floorPow2(n int) int     { return 1 << (bits.Len(uint(n)) - 1) }
 func ceilPow2(n int) int      { return 1 << bits.Len(uint(n-1)) }
 
+// Place returns the block that the id lies in and the offset there.
+func (id RowID) Place() (block, off int) { return id.block(), id.offset() }
+
 // Arena is the rows of one table: blocks numbered from 1, filled one after the
 // other. It never gives back a block while the table lives, except through
 // Trim: Release and Reset only move the end back, so no boundary can thrash.
@@ -54,6 +57,10 @@ type Mark struct{ cur, off int }
 
 // Mark returns the present end.
 func (a *Arena) Mark() Mark { return Mark{a.cur, a.off} }
+
+// End returns an id that is above those of all pieces before the end and not
+// above that of any piece appended later.
+func (a *Arena) End() RowID { return RowID(a.cur)<<offBits + RowID(a.off>>3) }
 
 // Release moves the end back to m, a mark taken since the last Reset. What was
 // appended after it is gone; its blocks are used again by what comes next.
@@ -321,11 +328,27 @@ func (a *Arena) dropUnused() int {
 	return 0
 }
 
+// Drop gives block no back while the table lives: what was in it is gone, and
+// Holds says so. No more may be appended then, and blocks are dropped in
+// ascending order.
+func (a *Arena) Drop(no int) {
+	b := a.block[no]
+	if b.size == 0 {
+		return
+	}
+	a.block[no], a.mem[no] = Block{}, nil
+	a.size -= int64(b.size)
+	a.cold = max(a.cold, no+1)
+	a.space.give(b, Rows)
+}
+
 // free gives every block back.
 func (a *Arena) free() {
 	a.tail.Unpin()
 	for i := 1; i < len(a.block); i++ {
-		a.space.give(a.block[i], Rows)
+		if a.block[i].size != 0 {
+			a.space.give(a.block[i], Rows)
+		}
 	}
 	*a = Arena{}
 }
