@@ -13,9 +13,10 @@ var ErrCorrupt = errors.New("ordered index: inconsistent")
 
 // Check walks the whole index and returns an error that wraps [ErrCorrupt] if
 // an entry is out of order, a link, a separator, a count or a fill is wrong, a
-// node is lost, or a cursor stands where there is nothing. key returns the key
+// node is lost, or a cursor stands where there is nothing. It cancels a Reserve. key returns the key
 // of a row, valid until the next call. It is for tests; it costs O(n).
 func (t *Tree) Check(key func(id uint64) ([]byte, error)) error {
+	t.Cancel()
 	c := &checker{t: t, key: key}
 	defer t.release()
 	for _, step := range []func() error{c.tree, c.totals, c.free, c.standing} {
@@ -33,6 +34,7 @@ type checker struct {
 	last    []byte // the key before, and its row
 	lastID  uint64
 	prev    uint32 // the leaf before
+	next    uint32 // what that says is next
 	entries int
 	leaves  int
 	inners  int
@@ -80,7 +82,7 @@ func (c *checker) inner(no uint32, n *inner, sep *entry, right bool) error {
 			return err
 		}
 	}
-	return nil
+	return c.vacancy(no, n.entries[n.count:])
 }
 
 func (c *checker) leaf(no uint32, n *node, sep *entry, right bool) error {
@@ -91,15 +93,25 @@ func (c *checker) leaf(no uint32, n *node, sep *entry, right bool) error {
 		return c.fault("leaf %#x: %d entries", no, n.count)
 	case sep != nil && *sep != n.entries[0]:
 		return c.fault("leaf %#x: separator %x, first entry %x", no, *sep, n.entries[0])
-	case n.prev != c.prev, c.prev == 0 && c.t.first != no:
-		return c.fault("leaf %#x: previous is %#x, the walk says %#x", no, n.prev, c.prev)
+	case n.prev != c.prev, c.prev == 0 && c.t.first != no, c.prev != 0 && c.next != no:
+		return c.fault("leaf %#x: follows %#x, the walk comes from %#x", no, n.prev, c.prev)
 	case right && (n.next != 0 || c.t.last != no):
 		return c.fault("leaf %#x: the last, but %#x follows", no, n.next)
 	}
-	c.prev = no
+	c.prev, c.next = no, n.next
 	for _, e := range n.entries[:n.count] {
 		if err := c.entry(e); err != nil {
 			return fmt.Errorf("leaf %#x: %w", no, err)
+		}
+	}
+	return c.vacancy(no, n.entries[n.count:])
+}
+
+// vacancy checks that what is behind the entries of n is vacant.
+func (c *checker) vacancy(no uint32, unused []entry) error {
+	for _, e := range unused {
+		if e != vacant {
+			return c.fault("node %#x: %x behind its entries", no, e)
 		}
 	}
 	return nil

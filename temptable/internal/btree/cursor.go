@@ -79,25 +79,28 @@ func (c *Cursor) Valid() bool { return c.leaf != 0 && c.side == on && !c.gap }
 // there: entries that are added behind it come with a later Next, and Prev goes
 // to the last. On an error c stays where it was.
 func (c *Cursor) Next() (bool, error) {
-	if c.leaf == 0 {
-		return c.First()
-	}
 	i := c.i + 1
 	if c.gap || c.side == before {
 		i = c.i
 	}
-	n := c.node(c.leaf)
-	if n != nil && i < int(n.count) {
-		return c.stand(n, c.leaf, i), nil
+	if n := c.access.t.resident(c.leaf); n != nil && i < int(n.count) {
+		c.at(n, c.leaf, i)
+		return true, nil
 	}
-	return c.nextLeaf(n)
+	return c.nextLeaf(i)
 }
 
-// nextLeaf goes to the first entry of the leaf behind n.
-func (c *Cursor) nextLeaf(n *node) (bool, error) {
+// nextLeaf is Next where i is in a page, or in the leaf behind.
+func (c *Cursor) nextLeaf(i int) (bool, error) {
+	if c.leaf == 0 {
+		return c.First()
+	}
+	n := c.node(c.leaf)
 	switch {
 	case n == nil:
 		return false, c.fail()
+	case i < int(n.count):
+		return c.stand(n, c.leaf, i), nil
 	case n.next == 0:
 		c.rest(past)
 		return false, nil
@@ -108,25 +111,28 @@ func (c *Cursor) nextLeaf(n *node) (bool, error) {
 // Prev goes to the entry before. It returns false before the first one, and
 // stays there.
 func (c *Cursor) Prev() (bool, error) {
+	i := c.i - 1
+	if c.side == past && !c.gap {
+		i = c.i
+	}
+	if n := c.access.t.resident(c.leaf); n != nil && i >= 0 {
+		c.at(n, c.leaf, i)
+		return true, nil
+	}
+	return c.prevLeaf(i)
+}
+
+// prevLeaf is Prev where i is in a page, or in the leaf before.
+func (c *Cursor) prevLeaf(i int) (bool, error) {
 	if c.leaf == 0 {
 		return c.Last()
 	}
-	i := c.i - 1
-	if !c.gap && c.side == past {
-		i = c.i
-	}
 	n := c.node(c.leaf)
-	if n != nil && i >= 0 {
-		return c.stand(n, c.leaf, i), nil
-	}
-	return c.prevLeaf(n)
-}
-
-// prevLeaf goes to the last entry of the leaf before n.
-func (c *Cursor) prevLeaf(n *node) (bool, error) {
 	switch {
 	case n == nil:
 		return false, c.fail()
+	case i >= 0:
+		return c.stand(n, c.leaf, i), nil
 	case n.prev == 0:
 		c.rest(before)
 		return false, nil
@@ -134,9 +140,14 @@ func (c *Cursor) prevLeaf(n *node) (bool, error) {
 	return c.hop(n.prev, true)
 }
 
-// stand puts c on entry i of the leaf n.
-func (c *Cursor) stand(n *node, leaf uint32, i int) bool {
+// at puts c on entry i of the leaf n.
+func (c *Cursor) at(n *node, leaf uint32, i int) {
 	c.place = place{leaf: leaf, i: i, cur: n.entries[i]}
+}
+
+// stand is at for a node that is let go of now.
+func (c *Cursor) stand(n *node, leaf uint32, i int) bool {
+	c.at(n, leaf, i)
 	c.release()
 	return true
 }

@@ -10,15 +10,16 @@ func (t *Tree) Delete(key []byte, id uint64, rows Keys) (bool, error) {
 		return false, nil
 	}
 	t.want.set(key, id, rows)
+	defer t.release()
 	found, err := t.locateExact()
-	if found && err == nil {
-		err = t.holdAround()
+	if !found || err != nil {
+		return false, err
 	}
-	if found && err == nil {
-		t.removeAt()
+	if err = t.holdAround(); err != nil {
+		return false, err
 	}
-	t.release()
-	return found && err == nil, err
+	t.removeAt()
+	return true, nil
 }
 
 // locateExact sets the path to the wanted entry, if there is one.
@@ -70,25 +71,15 @@ func (t *Tree) removeAt() {
 	leaf.remove(at.i)
 	t.length--
 	t.rising = false
-	if at.i == 0 {
-		t.renewFirst(d, leaf)
+	if at.i == 0 && leaf.count > 0 { // an empty leaf is the last, and goes
+		t.renew(d, leaf.entries[0])
 	}
 	t.rebalance(d)
 }
 
-// renewFirst replaces the separator that was the entry just removed from the
-// front of a leaf: a separator is always the entry of a living row.
-func (t *Tree) renewFirst(d int, leaf *node) {
-	switch {
-	case leaf.count > 0:
-		t.renew(d, leaf.entries[0])
-	case d > 0 && t.path[d-1].i == 0: // its right neighbour's entries come here
-		t.renew(d, t.node(leaf.next).entries[0])
-	}
-}
-
-// renew sets the separator left of the path's node at level d, which may be
-// several levels up; the leftmost node has none.
+// renew replaces the separator left of the path's node at depth d, which was the
+// entry just removed: a separator is always the entry of a living row. It may
+// be several levels up; the leftmost node has none.
 func (t *Tree) renew(d int, e entry) {
 	for d--; d >= 0; d-- {
 		if i := t.path[d].i; i > 0 {

@@ -78,7 +78,7 @@ func (w *want) set(key []byte, id uint64, rows Keys) {
 // reads a row when both keys are long and tie.
 func (w *want) compare(e entry) (int, error) {
 	if !w.ties(e) {
-		if less(e, w.hi, w.from&^maxID) == 1 {
+		if less(&e, w.hi, w.from&^maxID) == 1 {
 			return 1, nil
 		}
 		return -1, nil

@@ -45,10 +45,13 @@ func (m *fakeMem) FreeIndex(mem []byte) {
 type fakePager struct {
 	store  map[uint32][]byte
 	pinned map[uint32]*fakePin
+	spare  [][]byte
 	last   uint32
 	most   int // pages that were pinned at once
 	fail   func() bool
 }
+
+var poisoned = bytes.Repeat([]byte{0xcc}, PageSize)
 
 type fakePin struct {
 	mem   []byte
@@ -82,7 +85,8 @@ func (p *fakePager) Pin(no uint32) ([]byte, error) {
 	}
 	f := p.pinned[no]
 	if f == nil {
-		f = &fakePin{mem: bytes.Clone(p.store[no])}
+		f = &fakePin{mem: p.frame()}
+		copy(f.mem, p.store[no])
 		p.pinned[no] = f
 		p.most = max(p.most, len(p.pinned))
 	}
@@ -97,12 +101,21 @@ func (p *fakePager) Unpin(no uint32, dirty bool) {
 		return
 	}
 	if f.dirty {
-		p.store[no] = bytes.Clone(f.mem)
+		copy(p.store[no], f.mem)
 	}
-	for i := range f.mem {
-		f.mem[i] = 0xcc
-	}
+	copy(f.mem, poisoned)
+	p.spare = append(p.spare, f.mem)
 	delete(p.pinned, no)
+}
+
+// frame returns one of a few, not the one that was let go of last.
+func (p *fakePager) frame() []byte {
+	if len(p.spare) < 4 {
+		return make([]byte, PageSize)
+	}
+	mem := p.spare[0]
+	p.spare = p.spare[1:]
+	return mem
 }
 
 // table is the owner of rows.

@@ -1,13 +1,17 @@
 package btree
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/spillway-db/spillway/internal/invariants"
+)
 
 // Insert adds (key, id). With unique set it adds nothing if some row has the
 // key already: other is that row's id then, otherwise 0. On an error the index
 // is as before. It is [Tree.Reserve] and [Tree.Publish] in one.
 func (t *Tree) Insert(key []byte, id uint64, unique bool, rows Keys) (other uint64, err error) {
 	if id == 0 || id >= maxID {
-		return 0, fmt.Errorf("inserting row %#x: %w", id, ErrRowID)
+		return 0, outOfRange(id)
 	}
 	other, err = t.Reserve(key, id, unique, rows)
 	if err == nil && other == 0 {
@@ -26,25 +30,48 @@ func (t *Tree) Insert(key []byte, id uint64, unique bool, rows Keys) (other uint
 // Cost: O(log n), with one CompareRow for each halving of a run of entries
 // that agree with key in the first 9 bytes.
 func (t *Tree) Reserve(key []byte, id uint64, unique bool, rows Keys) (other uint64, err error) {
-	t.release()
+	t.Cancel()
 	if unique {
 		id = 0
+	} else if id == 0 || id >= maxID {
+		return 0, outOfRange(id)
 	}
 	t.want.set(key, id, rows)
+	if t.rising && t.behindLast() {
+		t.plan = toAppend
+		return 0, nil
+	}
 	if other, err = t.locate(unique); err == nil && other == 0 {
 		err = t.provide()
 	}
-	t.planned = err == nil && other == 0
-	if !t.planned {
+	if err != nil || other != 0 {
 		t.release()
+		return other, err
 	}
-	return other, err
+	t.plan = toPlace
+	return 0, nil
+}
+
+func outOfRange(id uint64) error {
+	return fmt.Errorf("indexing row %#x: %w", id, ErrRowID)
 }
 
 // Cancel forgets what Reserve prepared. The reserved nodes stay at hand.
 func (t *Tree) Cancel() {
-	t.planned = false
+	t.plan = nothing
 	t.release()
+}
+
+// behindLast says whether the last leaf has room and the wanted key is seen to
+// be greater than all others without reading a row.
+func (t *Tree) behindLast() bool {
+	leaf := t.resident(t.last)
+	if leaf == nil || leaf.count == leafCap || t.cursors != nil {
+		return false
+	}
+	last := leaf.entries[leaf.count-1]
+	last.lo |= maxID
+	return less(&last, t.want.hi, t.want.from&^maxID) == 1
 }
 
 // locate sets the path to the place of the wanted entry.
@@ -53,16 +80,16 @@ func (t *Tree) locate(unique bool) (other uint64, err error) {
 		return 0, nil
 	}
 	if t.rising {
-		if behind, err := t.locateEnd(); behind || err != nil {
+		if behind, err := t.behindAll(); behind || err != nil {
 			return 0, err
 		}
 	}
 	return t.descend(unique)
 }
 
-// locateEnd tests whether the wanted key is greater than all others, and sets
-// the path if so: without a search, and only the leaf of it unless that is full.
-func (t *Tree) locateEnd() (behind bool, err error) {
+// behindAll tests whether the wanted key is greater than all others, by one
+// comparison, and sets the path if so.
+func (t *Tree) behindAll() (bool, error) {
 	leaf := t.node(t.last)
 	if leaf == nil {
 		return false, t.err
@@ -71,23 +98,21 @@ func (t *Tree) locateEnd() (behind bool, err error) {
 	if c <= 0 || err != nil {
 		return false, err
 	}
-	t.path[t.depth-1] = step{t.last, int(leaf.count)}
-	if leaf.count < leafCap {
-		return true, nil
-	}
 	return true, t.rightSpine()
 }
 
-// rightSpine sets the path above the rightmost leaf.
+// rightSpine sets the path to the end of the last leaf.
 func (t *Tree) rightSpine() error {
 	no := t.root
-	for d := range t.depth - 1 {
+	for d := range t.depth {
 		n := t.node(no)
 		if n == nil {
 			return t.err
 		}
 		t.path[d] = step{no, int(n.count)}
-		no = n.inner().kids[n.count]
+		if n.level != 0 {
+			no = n.inner().kids[n.count]
+		}
 	}
 	return nil
 }
@@ -101,7 +126,7 @@ func (t *Tree) descend(unique bool) (other uint64, err error) {
 		if n == nil {
 			return 0, t.err
 		}
-		i, equal, err := t.want.way(n)
+		i, equal, err := t.want.find(n)
 		if err != nil {
 			return 0, err
 		}
@@ -169,14 +194,19 @@ func (t *Tree) hold(list []uint32) error {
 // given to Reserve, or any one of 1 to 2^48-2 if that was unique. It cannot
 // fail; without a successful Reserve before it, it does nothing.
 func (t *Tree) Publish(id uint64) {
-	if !t.planned {
-		return
+	if invariants.Enabled && t.plan != nothing && t.want.id()|id != id {
+		panic("ordered index: another row published than reserved")
 	}
 	t.want.lo |= id
-	if t.root == 0 {
-		t.plant()
+	switch t.plan {
+	case nothing:
+		return
+	case toAppend:
+		leaf := t.resident(t.last)
+		leaf.insert(int(leaf.count), t.want.entry)
+	case toPlace:
+		t.place()
 	}
-	t.place()
 	t.length++
 	t.Cancel()
 }
@@ -184,7 +214,7 @@ func (t *Tree) Publish(id uint64) {
 // plant makes the first leaf.
 func (t *Tree) plant() {
 	no, leaf := t.spareNode()
-	leaf.header = header{dirty: 1}
+	leaf.begin(header{})
 	t.root, t.first, t.last = no, no, no
 	t.depth, t.leaves = 1, 1
 	t.path[0] = step{no, 0}
@@ -192,6 +222,9 @@ func (t *Tree) plant() {
 
 // place inserts the wanted entry at the path.
 func (t *Tree) place() {
+	if t.root == 0 {
+		t.plant()
+	}
 	at := t.path[t.depth-1]
 	leaf := t.node(at.no)
 	t.rising = leaf.next == 0 && at.i == int(leaf.count)

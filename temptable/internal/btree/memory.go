@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"unsafe"
 )
 
 // ErrFull is returned when an index has used up its node numbers: 2^21 chunks,
@@ -36,7 +35,7 @@ type Pager interface {
 }
 
 const (
-	slotBits  = 11 // a chunk has at most 2^11 nodes: 8 MiB
+	slotBits  = 23 - nodeShift // a chunk has at most 2^11 nodes: 8 MiB
 	slotMask  = 1<<slotBits - 1
 	maxChunks = 1 << (32 - slotBits)
 	minChunk  = 4 << 10
@@ -60,17 +59,25 @@ func (c chunk) slots() uint32 {
 
 // nodes hands out the numbers of free nodes.
 type nodes struct {
-	base   []unsafe.Pointer // address of each chunk, nil for 0 and for pages
-	chunks []chunk          // what they are; 0 is not used
-	bytes  int64            // in chunks of Memory
-	paged  int64            // in pages
-	next   uint32           // the first node that has not been used since reset
-	free   uint32           // nodes that were given back, linked by next
+	base   []address // address of each chunk, nil for 0 and for pages
+	chunks []chunk   // what they are; 0 is not used
+	bytes  int64     // in chunks of Memory
+	paged  int64     // in pages
+	next   uint32    // the first node that has not been used since reset
+	free   uint32    // nodes that were given back, linked by next
 	inUse  int
 }
 
 func (s *nodes) reset() {
 	s.next, s.free, s.inUse = 1<<slotBits, 0, 0
+}
+
+// resident returns the node no, nil if it is in a page or no is 0.
+func (s *nodes) resident(no uint32) *node {
+	if base := s.base[no>>slotBits]; base != nil {
+		return nodeAt(base, no&slotMask)
+	}
+	return nil
 }
 
 // access is the one way to a node. The nodes that it reaches in pages stay
@@ -90,8 +97,8 @@ type held struct {
 // node returns the node no, nil if its page cannot be had: err then says why.
 // A node that is held already can always be had.
 func (a *access) node(no uint32) *node {
-	if base := a.t.base[no>>slotBits]; base != nil {
-		return nodeAt(base, no&slotMask)
+	if n := a.t.resident(no); n != nil {
+		return n
 	}
 	return a.pin(no)
 }
@@ -202,7 +209,7 @@ func (t *Tree) grow() error {
 	return nil
 }
 
-func (s *nodes) add(c chunk, base unsafe.Pointer) {
+func (s *nodes) add(c chunk, base address) {
 	s.chunks = append(s.chunks, c)
 	s.base = append(s.base, base)
 }

@@ -146,9 +146,16 @@ func (m *model) deleteRun() {
 		return
 	}
 	i := m.next(len(m.items))
-	run := slices.Clone(m.items[i:min(len(m.items), i+m.next(3*leafCap))])
-	if m.next(2) == 0 {
+	most := 3 * leafCap
+	if m.next(4) == 0 {
+		most = len(m.items)
+	}
+	run := slices.Clone(m.items[i:min(len(m.items), i+m.next(most))])
+	switch m.next(3) {
+	case 0:
 		slices.Reverse(run)
+	case 1:
+		rand.New(rand.NewPCG(1, uint64(i))).Shuffle(len(run), func(i, j int) { run[i], run[j] = run[j], run[i] })
 	}
 	for _, it := range run {
 		ok, err := m.drop(it.key, it.id)
@@ -399,38 +406,46 @@ func (m *model) noFaults() {
 
 func TestModel(t *testing.T) {
 	tiers := []struct {
-		name string
-		max  int // chunk
-		fail int
-	}{{"ram", 0, 0}, {"small chunks", minChunk, 0}, {"pages", 1, 0}, {"faults", 0, 20}, {"faults and pages", 1, 300}}
+		name   string
+		max    int // bytes of a chunk, 0: any; 1: pages only
+		fail   int // one call in so many
+		leaves int // to begin with
+		rounds int
+	}{
+		{"ram", 0, 0, 60, 30},
+		{"small chunks", minChunk, 0, 60, 10},
+		{"faults", 0, 20, 60, 10},
+		{"pages", 1, 0, 8, 3},
+		{"pages and faults", 1, 300, 8, 3},
+	}
 	for _, tier := range tiers {
 		for kind := range kinds {
 			t.Run(fmt.Sprintf("%s/%d", tier.name, kind), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(kind), 7))
 				m := newModel(t, r.IntN)
 				m.kind, m.mem.max = kind, tier.max
-				m.grow(r.IntN(60 * leafCap))
-				m.run(r, tier.fail)
+				m.grow(r.IntN(tier.leaves * leafCap))
+				for range tier.rounds {
+					m.round(r, tier.fail)
+				}
 			})
 		}
 	}
 }
 
-func (m *model) run(r *rand.Rand, fail int) {
-	rounds, steps := 10, 500
-	if testing.Short() {
-		rounds = 3
+// round runs 400 operations, with failures if wanted, and checks everything.
+func (m *model) round(r *rand.Rand, fail int) {
+	if fail != 0 {
+		m.faults(r, fail)
 	}
-	for range rounds {
-		if fail != 0 {
-			m.faults(r, fail)
-		}
-		for range steps {
-			m.one()
-		}
-		m.noFaults()
-		m.same()
+	for range 400 {
+		m.one()
 	}
+	if r.IntN(4) == 0 {
+		m.grow(8 * leafCap)
+	}
+	m.noFaults()
+	m.same()
 }
 
 func FuzzOperations(f *testing.F) {

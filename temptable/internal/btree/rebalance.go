@@ -95,8 +95,8 @@ func push(left, right *node, k int) {
 	l, r := int(left.count), int(right.count)
 	copy(left.entries[l:], right.entries[:k])
 	copy(right.entries[:], right.entries[k:r])
-	left.count, right.count = uint16(l+k), uint16(r-k)
-	left.dirty, right.dirty = 1, 1
+	left.resize(l + k)
+	right.resize(r - k)
 }
 
 // pull moves the last k entries of left to the front of right.
@@ -104,8 +104,8 @@ func pull(left, right *node, k int) {
 	l, r := int(left.count), int(right.count)
 	copy(right.entries[k:], right.entries[:r])
 	copy(right.entries[:], left.entries[l-k:l])
-	left.count, right.count = uint16(l-k), uint16(r+k)
-	left.dirty, right.dirty = 1, 1
+	left.resize(l - k)
+	right.resize(r + k)
 }
 
 // rotate moves k children from right to left through the parent, or -k back.
@@ -143,6 +143,7 @@ func rotateRight(p pair, k int) {
 
 // resize sets the counts and marks all three nodes as written.
 func (p pair) resize(left, right int) {
-	p.left.count, p.right.count = uint16(left), uint16(right)
-	p.left.dirty, p.right.dirty, p.parent.dirty = 1, 1, 1
+	p.left.resize(left)
+	p.right.resize(right)
+	p.parent.dirty = 1
 }

@@ -116,7 +116,7 @@ func (c *Cursor) descend(no uint32) (leaf uint32, n *node, i int, err error) {
 		if n = c.node(no); n == nil {
 			return 0, nil, 0, c.err
 		}
-		if i, c.equal, err = c.want.way(n); err != nil || n.level == 0 {
+		if i, c.equal, err = c.want.find(n); err != nil || n.level == 0 {
 			return no, n, i, err
 		}
 		no = n.inner().kids[i]

@@ -2,6 +2,6 @@
 
 package btree
 
-// nodeShift makes nodes of 512 bytes, 31 entries, in the checked build: few
+// nodeShift makes nodes of 1 KiB, 63 entries, in the checked build: few
 // rows make a deep tree there.
-const nodeShift = 9
+const nodeShift = 10

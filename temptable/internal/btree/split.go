@@ -10,7 +10,7 @@ func (t *Tree) split(at step, left *node) {
 		k = leafCap
 	}
 	t.cut(at.no, no, k)
-	right.header = header{dirty: 1, prev: at.no, next: left.next}
+	right.begin(header{prev: at.no, next: left.next})
 	t.linkBack(left.next, no)
 	left.next = no
 	if at.i < k {
@@ -27,8 +27,7 @@ func (t *Tree) split(at step, left *node) {
 // shift moves the entries of src from k on to the empty dst.
 func shift(dst, src *node, k int) {
 	dst.count = uint16(copy(dst.entries[:], src.entries[k:src.count]))
-	src.count = uint16(k)
-	src.dirty = 1
+	src.resize(k)
 }
 
 // linkBack makes prev the left neighbour of the leaf no, or the last leaf if
@@ -66,11 +65,11 @@ func (t *Tree) splitInner(left *inner, i int, sep entry, kid uint32) (entry, uin
 	if t.rising {
 		k = innerCap - 2 // two children move, so that no node has but one
 	}
-	right.header = header{level: left.level, dirty: 1}
+	n.begin(header{level: left.level})
 	up := left.entries[k]
 	right.count = uint16(copy(right.entries[:], left.entries[k+1:]))
 	copy(right.kids[:], left.kids[k+1:])
-	left.count, left.dirty = uint16(k), 1
+	left.node().resize(k)
 	if i <= k {
 		left.insert(i, sep, kid)
 	} else {
@@ -83,7 +82,7 @@ func (t *Tree) splitInner(left *inner, i int, sep entry, kid uint32) (entry, uin
 func (t *Tree) raiseRoot(sep entry, kid uint32) {
 	no, n := t.spareNode()
 	root := n.inner()
-	root.header = header{count: 1, level: uint8(t.depth), dirty: 1}
+	n.begin(header{count: 1, level: uint8(t.depth)})
 	root.entries[0], root.kids[0], root.kids[1] = sep, t.root, kid
 	t.root = no
 	t.depth++

@@ -3,7 +3,6 @@ package btree
 import (
 	"errors"
 	"sync"
-	"unsafe"
 )
 
 // ErrRowID is returned for a row id that is 0 or does not fit 48 bits.
@@ -18,14 +17,14 @@ type Tree struct {
 	mem   Memory
 	pages Pager
 
-	root    uint32 // 0: empty
-	first   uint32 // the leftmost leaf
-	last    uint32 // the rightmost leaf
-	depth   int    // levels
-	leaves  int
-	length  int
-	rising  bool // the last insertion was behind all others
-	planned bool // Reserve succeeded, Publish may come
+	root   uint32 // 0: empty
+	first  uint32 // the leftmost leaf
+	last   uint32 // the rightmost leaf
+	depth  int    // levels
+	leaves int
+	length int
+	rising bool // the last insertion was behind all others
+	plan   plan // what Publish is to do
 
 	want   want             // what Reserve or Delete is about
 	path   [maxDepth]step   // where it is: root first, leaf last
@@ -35,6 +34,15 @@ type Tree struct {
 	mu      sync.Mutex // guards the list against cursors opened by readers
 	cursors *Cursor
 }
+
+// plan is what a successful Reserve leaves for Publish.
+type plan uint8
+
+const (
+	nothing  plan = iota
+	toPlace       // insert at the path
+	toAppend      // add to the last leaf, which has room; no cursor is open
+)
 
 // step is a node on the way down and the index of the child, or of the entry,
 // that the way goes through.
@@ -48,7 +56,7 @@ type step struct {
 func New(mem Memory, pages Pager) *Tree {
 	t := &Tree{mem: mem, pages: pages}
 	t.access.t = t
-	t.base, t.chunks = make([]unsafe.Pointer, 1), make([]chunk, 1)
+	t.base, t.chunks = make([]address, 1), make([]chunk, 1)
 	t.reset()
 	return t
 }

@@ -8,9 +8,12 @@ var (
 	_ [nodeSize]byte = [unsafe.Sizeof(inner{})]byte{}
 )
 
+// address is where a chunk begins.
+type address = unsafe.Pointer
+
 // nodeAt views slot i of a chunk as a node. base comes from baseOf of a chunk
 // of more than i slots; node has no pointers, and chunks are aligned to 8.
-func nodeAt(base unsafe.Pointer, i uint32) *node {
+func nodeAt(base address, i uint32) *node {
 	return (*node)(unsafe.Add(base, i<<nodeShift))
 }
 
@@ -23,4 +26,4 @@ func (n *inner) node() *node { return (*node)(unsafe.Pointer(n)) }
 
 // baseOf is the address of a chunk, which stays where it is while it is held:
 // memory outside the Go heap, or a heap object that the pointer keeps alive.
-func baseOf(mem []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(mem)) }
+func baseOf(mem []byte) address { return unsafe.Pointer(unsafe.SliceData(mem)) }
