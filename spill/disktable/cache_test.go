@@ -426,6 +426,12 @@ func (f *gateFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.File.WriteAt(p, off)
 }
 
+func (f *gateFile) WritevAt(bufs [][]byte, off int64) (int, error) {
+	f.g.pass()
+	f.g.writes.Add(1)
+	return f.File.WritevAt(bufs, off)
+}
+
 // rigOver opens a store of n frames on fs itself.
 func rigOver(t *testing.T, fs sys.FS, n int) *rig {
 	r := &rig{fs: sys.NewFaulty(fs), mem: newMemory(n), live: map[Block]bool{}}

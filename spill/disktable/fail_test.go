@@ -96,7 +96,7 @@ func TestFailedRunStaysDirty(t *testing.T) {
 		r.put(t, v, page, byte(page))
 	}
 	require.Equal(t, 7, r.Stats().Dirty)
-	r.fs.FailAt(sys.OpWrite, 3, syscall.EIO)
+	r.fs.FailAt(sys.OpWrite, 1, syscall.EIO)
 	r.put(t, o, 0, 100)
 	require.Equal(t, 8, r.Stats().Dirty)
 	r.put(t, o, 1, 101)
@@ -297,6 +297,13 @@ func (f *flakyFile) WriteAt(p []byte, off int64) (int, error) {
 		return 0, syscall.EIO
 	}
 	return f.File.WriteAt(p, off)
+}
+
+func (f *flakyFile) WritevAt(bufs [][]byte, off int64) (int, error) {
+	if f.fs.n.Add(1)%f.fs.every == 0 {
+		return 0, syscall.EIO
+	}
+	return f.File.WritevAt(bufs, off)
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-
-	"github.com/spillway-db/spillway/spill/internal/filespace"
 )
 
 // All page I/O is in this file. A page lies at a multiple of PageSize and is
@@ -56,21 +54,9 @@ func (s *Store) readRange(b Block, off int, dst []byte) *IOError {
 // writeRun writes the pages of r.
 func (s *Store) writeRun(r *run) *IOError {
 	b, off := r.frames[0].block, r.frames[0].page()*PageSize
-	n, err := writev(b.piece, r.bufs[:r.n], off)
+	n, err := b.piece.WritevAt(r.bufs[:r.n], off)
 	s.pageWrites.Add(int64(n / PageSize))
 	return failure("write", b, off, r.n*PageSize, n, err)
-}
-
-// writev writes bufs one behind the other.
-func writev(p filespace.Piece, bufs [][]byte, off int) (done int, err error) {
-	for _, b := range bufs {
-		n, err := p.WriteAt(b, off+done)
-		done += n
-		if err != nil || n < len(b) {
-			return done, err
-		}
-	}
-	return done, nil
 }
 
 // writeStart writes src to the beginning of b.
