@@ -22,6 +22,10 @@ func (s *batchScratch) row(k int) []byte { return s.buf[s.enc.offs[k]:s.enc.offs
 // order.
 const scratchRow = 4 + 8 + 8 + 16
 
+// minScratch is the size of the scratch that is used, uncharged, when the RAM
+// for a larger one cannot be had: a batch never fails for want of it.
+const minScratch = 4 << 10
+
 // scratchPool keeps the scratches of an engine that are not in use.
 type scratchPool struct {
 	size int // of the encoded rows, in bytes
@@ -37,22 +41,23 @@ func (p *scratchPool) init(maxRAM int64) {
 	p.rows = min(p.size/32, 1024)
 }
 
-func (p *scratchPool) take(t *Table) (*batchScratch, error) {
+func (p *scratchPool) take(t *Table) *batchScratch {
 	p.mu.Lock()
 	if n := len(p.idle); n > 0 {
 		s := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.mu.Unlock()
 		s.enc.s = t.schema
-		return s, nil
+		return s
 	}
 	p.mu.Unlock()
-	n := p.size + p.rows*scratchRow
-	if err := t.space.ChargeHeap(n); err != nil {
-		return nil, err
+	size, rows := p.size, p.rows
+	charge := size + rows*scratchRow
+	if t.space.ChargeHeap(charge) != nil {
+		size, rows, charge = minScratch, minScratch/minRowLen, 0
 	}
-	return &batchScratch{buf: make([]byte, p.size), hashes: make([]uint64, 0, p.rows), cand: make([]uint64, p.rows),
-		order: make([]pageOf, 0, p.rows), enc: batchEncoder{s: t.schema, offs: make([]int32, 0, p.rows+1)}, charge: n}, nil
+	return &batchScratch{buf: make([]byte, size), hashes: make([]uint64, 0, rows), cand: make([]uint64, rows),
+		order: make([]pageOf, 0, rows), enc: batchEncoder{s: t.schema, offs: make([]int32, 0, rows+1)}, charge: charge}
 }
 
 // keepScratches is how many idle scratches an engine keeps.
@@ -61,7 +66,7 @@ const keepScratches = 8
 func (p *scratchPool) give(t *Table, s *batchScratch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.idle) < keepScratches && len(s.buf) == p.size {
+	if len(p.idle) < keepScratches && len(s.buf) == p.size && s.charge > 0 {
 		p.idle = append(p.idle, s)
 		return
 	}
