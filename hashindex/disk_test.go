@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,7 +81,7 @@ func TestSpill(t *testing.T) {
 		t.Run(fmt.Sprint(limit>>10, "KiB"), func(t *testing.T) {
 			x, mem, disk := spilling(1, limit)
 			rows := newTable(good)
-			want := fillWith(t, x, rows, 60_000)
+			want := fillWith(t, x, rows, 60_000/heavy)
 			verify(t, x, rows, want)
 			st := x.Stats()
 			t.Logf("%+v", st)
@@ -116,7 +117,7 @@ func TestSpilledWeakHashes(t *testing.T) {
 			t.Run(fmt.Sprint(name, limit), func(t *testing.T) {
 				x, mem, disk := spilling(2, limit)
 				rows := newTable(hash)
-				want := fillWith(t, x, rows, 5_000)
+				want := fillWith(t, x, rows, 5_000/heavy)
 				verify(t, x, rows, want)
 				for k, id := range want {
 					ok, err := rows.remove(x, k, id)
@@ -144,7 +145,7 @@ func TestSpilledCraftedHashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x, _, _ := spilling(3, 64<<10)
 			rows := newTable(func(k uint64) uint64 { return unmix(x, m(k)) })
-			want := fillWith(t, x, rows, 20_000)
+			want := fillWith(t, x, rows, 20_000/heavy)
 			verify(t, x, rows, want)
 		})
 	}
@@ -198,7 +199,7 @@ func TestReadsOfAFilteredIndex(t *testing.T) {
 
 // Every failure leaves the index as it was.
 func TestDiskFails(t *testing.T) {
-	for seed := uint64(1); seed <= 40; seed++ {
+	for seed := uint64(1); seed <= 40/heavy; seed++ {
 		x, mem, disk := spilling(seed, 16<<10)
 		rows, want := newTable(good), map[uint64]uint64{}
 		left := int(seed * 7)
@@ -236,6 +237,54 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// Readers may run at the same time.
+func TestParallelReaders(t *testing.T) {
+	x, _, _ := spilling(7, 64<<10)
+	want := fillWith(t, x, newTable(good), 20_000/heavy)
+	var all sync.WaitGroup
+	for g := range uint64(4) {
+		all.Go(func() {
+			rows := newTable(good)
+			rows.keys = make(map[uint64]uint64)
+			for k, id := range want {
+				rows.keys[id] = k
+			}
+			hashes, cand := []uint64{0}, []uint64{0}
+			for k := range want {
+				if k%4 != g {
+					continue
+				}
+				id, err := rows.find(x, k)
+				hashes[0] = good(k)
+				if e := x.FindBatch(hashes, cand); e != nil || err != nil || id != want[k] || cand[0] != id {
+					t.Errorf("key %d: %d, %d, %v, %v", k, id, cand[0], err, e)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestNoAllocationsOnDisk(t *testing.T) {
+	x, _, _ := spilling(8, 64<<10)
+	rows := newTable(good)
+	fillWith(t, x, rows, 10_000)
+	k := uint64(0)
+	allocs := testing.AllocsPerRun(1000, func() {
+		k = k%10_000 + 1
+		if id, err := rows.insert(x, k*7, 1); id != k || err != nil {
+			t.Error(id, err)
+		}
+		if id, err := rows.find(x, k*7+1); id != 0 || err != nil {
+			t.Error(id, err)
+		}
+	})
+	if heavy == 1 { // under the race detector a sync.Pool drops at random
+		require.Zero(t, allocs)
+	}
+}
+
 // The refusal of both tiers is in the error.
 func TestBothTiersRefuse(t *testing.T) {
 	x, _, disk := spilling(6, 16<<10)
@@ -270,7 +319,7 @@ func TestModelOnDisk(t *testing.T) {
 			mem.limit = 0
 			mem.refuse = func() bool { return rnd.IntN(4) > 0 }
 		}
-		n, space := 20_000, uint64(1)<<(6+seed%10)
+		n, space := 20_000/heavy, uint64(1)<<(6+seed%10)
 		ops := func() (uint64, uint64, bool) {
 			n--
 			return rnd.Uint64N(100), rnd.Uint64N(space), n >= 0

@@ -6,7 +6,7 @@ const (
 	segmentBytes = maxGroups * groupBytes
 	segmentWords = segmentBytes / 8
 
-	filterBits    = 10 // an entry, where memory allows
+	maxFilterBits = 10 // an entry, where memory allows
 	minFilterBits = 4  // an entry; below that a filter is not worth its memory
 )
 

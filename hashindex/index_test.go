@@ -33,7 +33,7 @@ func TestEmptyTakesNothing(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	for _, n := range []int{1, 4, 5, 217, 218, 434, 435, 868, 869, 5000, 60_000} {
+	for _, n := range []int{1, 4, 5, 217, 218, 434, 435, 868, 869, 5000, 60_000 / heavy} {
 		mem := newMemory()
 		x, rows := New(mem, Options{Seed: 2}), newTable(good)
 		want := fillWith(t, x, rows, n)
@@ -62,7 +62,7 @@ func TestBytesPerEntry(t *testing.T) {
 		mem := newMemory()
 		x, rows := New(mem, Options{Seed: seed}), newTable(good)
 		worst := 0.0
-		for k := uint64(1); k <= 150_000; k++ {
+		for k := uint64(1); k <= 150_000/heavy; k++ {
 			_, err := rows.insert(x, k, k)
 			require.NoError(t, err)
 			if k >= 4096 {
@@ -76,7 +76,7 @@ func TestBytesPerEntry(t *testing.T) {
 
 func TestDeleteAll(t *testing.T) {
 	x, rows := New(newMemory(), Options{Seed: 3}), newTable(good)
-	want := fillWith(t, x, rows, 10_000)
+	want := fillWith(t, x, rows, 10_000/heavy)
 	for k, id := range want {
 		require.False(t, rows.delete(x, k, id+1))
 		require.True(t, rows.delete(x, k, id))
@@ -91,12 +91,12 @@ func TestDeleteAll(t *testing.T) {
 func TestClearKeepsMemory(t *testing.T) {
 	mem := newMemory()
 	x, rows := New(mem, Options{Seed: 4}), newTable(good)
-	fillWith(t, x, rows, 20_000)
+	fillWith(t, x, rows, 20_000/heavy)
 	calls := mem.calls
 	for range 3 {
 		x.Clear()
 		verify(t, x, rows, nil)
-		verify(t, x, rows, fillWith(t, x, rows, 20_000))
+		verify(t, x, rows, fillWith(t, x, rows, 20_000/heavy))
 	}
 	require.Equal(t, calls, mem.calls)
 }
@@ -117,7 +117,7 @@ func TestWeakHashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := newMemory()
 			x, rows := New(mem, Options{Seed: 5}), newTable(hash)
-			want := fillWith(t, x, rows, 20_000)
+			want := fillWith(t, x, rows, 20_000/heavy)
 			verify(t, x, rows, want)
 			for k, id := range want {
 				if id%3 == 0 {
@@ -166,7 +166,7 @@ func TestCraftedHashes(t *testing.T) {
 			x := New(newMemory(), Options{Seed: 6})
 			rows := newTable(func(k uint64) uint64 { return unmix(x, m(k)) })
 			require.Equal(t, m(123), x.mix(rows.hash(123)))
-			want := fillWith(t, x, rows, 10_000)
+			want := fillWith(t, x, rows, 10_000/heavy)
 			verify(t, x, rows, want)
 			require.LessOrEqual(t, len(x.dir), maxDirPerSegment*x.segments)
 		})
@@ -357,7 +357,7 @@ func TestModel(t *testing.T) {
 		if seed%2 == 0 {
 			mem.refuse = func() bool { return rnd.IntN(3) > 0 }
 		}
-		n, space := 40_000, uint64(1)<<(6+seed%10)
+		n, space := 40_000/heavy, uint64(1)<<(6+seed%10)
 		ops := func() (uint64, uint64, bool) {
 			n--
 			return rnd.Uint64N(100), rnd.Uint64N(space), n >= 0

@@ -117,9 +117,10 @@ func (x *Index) settle() {
 	if i := x.due(); i < len(x.low.runs) {
 		x.merge(i)
 	}
+	each := x.filterBits()
 	for i := len(x.low.runs) - 1; i >= 0; i-- {
 		if x.low.runs[i].filter == nil {
-			x.equip(x.low.runs[i])
+			x.equip(x.low.runs[i], each)
 		}
 	}
 	x.returnSpare()
@@ -242,10 +243,31 @@ func (x *Index) sources(old []*run) ([]source, error) {
 	return in, nil
 }
 
-// equip gives r a filter if memory for one can be had: spare segments, new
-// ones, or resident ones, as long as filters have no more than half of all.
-func (x *Index) equip(r *run) {
-	want, least := filterSegments(r.live(), filterBits), filterSegments(r.live(), minFilterBits)
+// filterBits returns how many bits an entry all filters can have in half of the
+// index's memory. If that is too few for all, the small runs get what they can.
+func (x *Index) filterBits() int {
+	entries := 0
+	for _, r := range x.low.runs {
+		entries += r.live()
+	}
+	half := (x.segments + x.low.filterSegments()) / 2 * segmentBytes * 8
+	return min(max(half/entries, minFilterBits), maxFilterBits)
+}
+
+// filterSegments returns how many segments are filters, or could be at once.
+func (l *lower) filterSegments() int {
+	n := len(l.spare)
+	for _, r := range l.runs {
+		n += len(r.filter)
+	}
+	return n
+}
+
+// equip gives r a filter of that many bits an entry, or of fewer, if memory for
+// one can be had: spare segments, new ones, or resident ones, as long as
+// filters have no more than half of all.
+func (x *Index) equip(r *run, each int) {
+	want, least := filterSegments(r.live(), each), filterSegments(r.live(), minFilterBits)
 	if x.groups() != maxGroups || least > len(x.low.spare)+x.segments {
 		return
 	}
@@ -296,11 +318,7 @@ func (x *Index) fillFilter(r *run, f filter) error {
 // or none. What stays is a power of two, since an uneven directory spills when
 // the parts that are not divided are full, and so uses no more.
 func (x *Index) shed(n, least int) {
-	filters := len(x.low.spare)
-	for _, r := range x.low.runs {
-		filters += len(r.filter)
-	}
-	n = min(n, (x.segments-filters)/2)
+	n = min(n, (x.segments-x.low.filterSegments())/2)
 	if n < max(least, 1) {
 		return
 	}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package hashindex
+
+const heavy = 1
