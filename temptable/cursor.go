@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spillway-db/spillway/allocator"
+	"github.com/spillway-db/spillway/internal/sys"
 )
 
 // ScanOptions say how a cursor reads. The zero value reads all rows in the
@@ -22,18 +23,23 @@ type Cursor struct {
 	row Row
 	id  RowID
 
-	at     position
-	buf    []byte // a run of stored rows, copied
-	off    int    // of the next one in buf
-	first  RowID  // the id of buf's first byte
-	change uint64 // Table.truncations when the scan began
-	wide   []byte // a long row, put together
+	at     position // where run goes on
+	buf    []byte   // a run of stored rows, copied
+	off    int      // of the next one in buf
+	first  RowID    // the id of buf's first byte
+	seen   uint64   // the version of the table that buf is of
+	wide   []byte   // a long row, put together
 	pin    allocator.Pin
 	offs   []int32
 	charge int // bytes of heap charged to the engine
 
 	wideCharge int
 	closed     bool
+	inside     bool // opened by a call that has the table to itself
+	consume    bool // blocks that the scan has left are given back
+
+	until  RowID    // the scan ends before it; 0: at the end of the table
+	behind backPage // for Prev
 }
 
 // position is where a scan goes on: a block and an offset in it.
@@ -45,7 +51,8 @@ const cursorBuf = 4 << 10
 // Cursor opens a cursor before the first row. Close it: its buffer is charged
 // to the engine. It takes no memory before Next.
 func (t *Table) Cursor(ScanOptions) *Cursor {
-	return &Cursor{t: t, at: position{block: 1}}
+	t.changes.open.Add(1)
+	return &Cursor{t: t, at: position{block: 1}, seen: t.changes.version}
 }
 
 // Next moves to the next row. It returns false at the end, and when err is not
@@ -54,7 +61,7 @@ func (t *Table) Cursor(ScanOptions) *Cursor {
 func (c *Cursor) Next(ctx context.Context) (bool, error) {
 	for {
 		if c.step() {
-			if header(c.row.buf)&flagChained == 0 {
+			if header(c.row.buf)&(flagChained|flagForwarded) == 0 {
 				return true, nil
 			}
 			return c.assemble()
@@ -81,25 +88,57 @@ func (c *Cursor) step() bool {
 	return false
 }
 
-// restart begins again if the table was truncated.
+// restart gives up what was copied if the table has changed since.
 func (c *Cursor) restart() {
-	if c.change != c.t.truncations {
-		c.change, c.at = c.t.truncations, position{block: 1}
-		c.buf, c.off = c.buf[:0], 0
+	if c.seen != c.t.changes.version {
+		c.catchUp()
 	}
+}
+
+// catchUp goes on from where the cursor is, in the table as it is now. A change
+// of one row that the cursor has passed, most often the last, costs nothing.
+func (c *Cursor) catchUp() {
+	now, next := &c.t.changes, c.next()
+	if now.version != c.seen+1 || now.at == 0 || now.at >= next {
+		next = now.behind(c.seen, next)
+		c.at = positionOf(next)
+		c.buf, c.off = c.buf[:0], 0
+		if c.id >= next {
+			c.id = 0
+		}
+	}
+	c.seen = now.version
+}
+
+// next is where the scan goes on, as an id.
+func (c *Cursor) next() RowID {
+	if len(c.buf) == 0 {
+		return c.at.id()
+	}
+	return c.first + RowID(c.off>>3)
+}
+
+func (p position) id() RowID { return allocator.ID(p.block, 0) + RowID(p.off>>3) }
+
+func positionOf(id RowID) position {
+	block, off := max(id, allocator.ID(1, 0)).Place()
+	return position{block, off}
 }
 
 // Row returns the row that Next moved to. It and its values are valid until
 // the next call on the cursor.
 func (c *Cursor) Row() Row { return c.row }
 
-// ID returns the id of that row.
-func (c *Cursor) ID() RowID { return c.id }
+// ID returns the id of that row, 0 if the last step found none.
+func (c *Cursor) ID() RowID { return c.t.tag(c.id) }
 
 // Close gives the buffer back. Closing again does nothing.
 func (c *Cursor) Close() {
 	if !c.closed {
 		c.closed = true
+		if !c.inside {
+			c.t.changes.open.Add(-1)
+		}
 		c.t.eng.alloc.RefundHeap(c.charge)
 		c.buf, c.wide, c.row = nil, nil, Row{}
 	}
@@ -107,16 +146,14 @@ func (c *Cursor) Close() {
 
 // fill copies the next run of rows. It returns false at the end of the table.
 func (c *Cursor) fill(ctx context.Context) (bool, error) {
-	if err := c.reserve(cursorBuf); err != nil {
-		return false, err
-	}
+	c.reserve(cursorBuf)
 	if err := c.enter(ctx); err != nil {
 		return false, err
 	}
-	defer c.t.endRead()
 	run, err := c.run()
+	c.leave()
 	if err != nil || len(run) == 0 {
-		c.buf, c.off = c.buf[:0], 0
+		c.stop(c.next())
 		return false, c.wrap(err)
 	}
 	return true, nil
@@ -129,45 +166,51 @@ func (c *Cursor) enter(ctx context.Context) error {
 	if err := canceled(ctx, "scan", c.t.name); err != nil {
 		return err
 	}
+	if c.consume {
+		return c.wrap(c.t.use.enter())
+	}
 	return c.wrap(c.t.beginRead())
+}
+
+// leave ends enter.
+func (c *Cursor) leave() {
+	if c.consume {
+		c.t.use.leave()
+		return
+	}
+	c.t.endRead()
 }
 
 func (c *Cursor) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("temptable: scan %s: %w", c.t.name, err)
+	return fmt.Errorf("temptable: scan %s: %w", c.t.name, c.t.lost(err))
 }
 
-// reserve makes buf at least n bytes large.
-func (c *Cursor) reserve(n int) error {
+// reserve makes buf n bytes large, or cursorBuf if the RAM for more cannot be
+// had: what is above that is charged, so reading never fails for want of RAM.
+func (c *Cursor) reserve(n int) {
 	if cap(c.buf) >= n {
-		return nil
+		return
 	}
-	if err := c.t.chargeBuffer(n - cap(c.buf)); err != nil {
-		return c.wrap(err)
+	if more := n - max(cursorBuf, cap(c.buf)); more > 0 {
+		if c.t.eng.alloc.ChargeHeap(more) != nil {
+			n = cursorBuf
+		} else {
+			c.charge += more
+		}
 	}
-	c.charge += n - cap(c.buf)
-	c.buf = append(make([]byte, 0, n), c.buf...)
-	return nil
-}
-
-// chargeBuffer charges n bytes for a buffer, outside of any call. It moves rows
-// of the table down if it must and nobody else uses the table.
-func (t *Table) chargeBuffer(n int) error {
-	err := t.eng.alloc.ChargeHeap(n)
-	if err != nil && t.TryLock() {
-		defer t.Unlock()
-		return t.space.ChargeHeap(n)
+	if n > cap(c.buf) {
+		c.buf = append(make([]byte, 0, n), c.buf...)
 	}
-	return err
 }
 
 // run copies the rows that come next into buf, as many of one page as fit. It
 // returns none at the end of the table.
 func (c *Cursor) run() (run []byte, err error) {
 	if c.t.space.Mapped() {
-		defer c.t.guard(&err, debug.SetPanicOnFault(true))
+		defer sys.Recover(&err, &c.t.space, debug.SetPanicOnFault(true))
 	}
 	defer c.pin.Unpin()
 	for {
@@ -189,7 +232,7 @@ func (c *Cursor) run() (run []byte, err error) {
 // one; nil at the end of the table.
 func (c *Cursor) rest() ([]byte, error) {
 	a := &c.t.space.Arena
-	for c.at.block <= a.Blocks() {
+	for c.at.block <= a.Blocks() && (c.until == 0 || c.at.id() < c.until) {
 		used := a.Used(c.at.block)
 		if c.at.off < used {
 			page := c.at.off &^ (allocator.DiskPage - 1)
@@ -201,6 +244,9 @@ func (c *Cursor) rest() ([]byte, error) {
 		}
 		if c.at.block == a.Blocks() {
 			return nil, nil
+		}
+		if c.consume {
+			a.Drop(c.at.block)
 		}
 		c.at = position{block: c.at.block + 1}
 	}
@@ -222,37 +268,55 @@ func copyRows(dst, src []byte) int {
 	return end
 }
 
-// assemble replaces the first piece of a long row by the whole.
+// assemble replaces what a scan meets of a row that is stored elsewhere, or in
+// pieces, by the whole. On an error the row comes again.
 func (c *Cursor) assemble() (ok bool, err error) {
-	if err := c.t.beginRead(); err != nil {
-		return false, c.wrap(err)
+	if err = c.enter(context.Background()); err == nil {
+		c.row.buf, err = c.whole(c.row.buf)
+		c.leave()
 	}
-	defer c.t.endRead()
-	row, err := c.fetchWide(c.row.buf)
 	if err != nil {
+		c.back()
 		return false, c.wrap(err)
 	}
-	c.row = Row{c.t.schema, row}
 	return true, nil
 }
 
-func (c *Cursor) fetchWide(first []byte) (row []byte, err error) {
+// back makes the row that step moved to the next one again.
+func (c *Cursor) back() {
+	c.off = int(c.id-c.first) << 3
+	c.row = Row{}
+}
+
+// whole returns the row whose slot is given, in c.wide.
+func (c *Cursor) whole(slot []byte) (row []byte, err error) {
 	if c.t.space.Mapped() {
-		defer c.t.guard(&err, debug.SetPanicOnFault(true))
+		defer sys.Recover(&err, &c.t.space, debug.SetPanicOnFault(true))
 	}
 	defer c.pin.Unpin()
-	if row, err = c.t.fetchWide(first, &c.wide, &c.pin); err != nil {
+	if row, err = c.t.fetchOdd(slot, &c.wide, &c.pin); err != nil {
 		return nil, err
 	}
-	if grown := cap(c.wide) - c.wideCharge; grown > 0 {
-		if err := c.t.eng.alloc.ChargeHeap(grown); err != nil {
-			c.wide = nil
-			return nil, err
-		}
-		c.charge += grown
-		c.wideCharge = cap(c.wide)
+	if header(row)&flagChained == 0 {
+		c.wide = append(c.wide[:0], row...)
+		row = c.wide
 	}
-	return row, nil
+	return row, c.chargeWide()
+}
+
+// chargeWide charges what c.wide has grown by.
+func (c *Cursor) chargeWide() error {
+	grown := cap(c.wide) - c.wideCharge
+	if grown <= 0 {
+		return nil
+	}
+	if err := c.t.eng.alloc.ChargeHeap(grown); err != nil {
+		c.wide = nil
+		return err
+	}
+	c.charge += grown
+	c.wideCharge = cap(c.wide)
+	return nil
 }
 
 // batchRows is how many rows ReadBatch returns at most.
@@ -263,10 +327,9 @@ const batchRows = 1024
 // belong to the caller. Next and ReadBatch may be mixed.
 func (c *Cursor) ReadBatch(ctx context.Context, b *Batch) (int, error) {
 	b.Reset()
-	if err := c.reserve(min(c.t.eng.scratch.size, allocator.DiskPage)); err != nil {
-		return 0, err
-	}
+	c.reserve(min(c.t.eng.scratch.size, allocator.DiskPage))
 	c.restart()
+	c.id = 0
 	for b.N < batchRows {
 		if c.off == len(c.buf) {
 			if more, err := c.fill(ctx); !more || err != nil {
@@ -304,12 +367,13 @@ func (c *Cursor) decodeOdd(b *Batch) error {
 	if !c.step() {
 		return nil
 	}
-	if header(c.row.buf)&flagChained != 0 {
+	if header(c.row.buf)&(flagChained|flagForwarded) != 0 {
 		if _, err := c.assemble(); err != nil {
 			return err
 		}
 	}
 	c.t.schema.decodeRows(b, c.row.buf, []int32{0, int32(len(c.row.buf))})
+	c.id = 0
 	return nil
 }
 

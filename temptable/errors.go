@@ -34,3 +34,24 @@ var (
 
 // LimitError says which limit refused, its size, and what was in use.
 type LimitError = allocator.LimitError
+
+// Errors of indexes and savepoints.
+var (
+	// ErrConflict is matched by a *ConflictError, of AddIndex and Enable.
+	ErrConflict = errors.New("temptable: rows conflict in a unique index")
+	// ErrDisabled is returned for a lookup in a disabled index.
+	ErrDisabled = errors.New("temptable: index is disabled")
+	// ErrNotOrdered is returned for a lookup by order in an index without one.
+	ErrNotOrdered = errors.New("temptable: index is not ordered")
+	// ErrSavepoint is returned for a savepoint that is no longer open.
+	ErrSavepoint = errors.New("temptable: no such savepoint")
+)
+
+// Errors of tables that are no longer changed.
+var (
+	// ErrNotSealed is returned by Split for a table that is not sealed.
+	ErrNotSealed = errors.New("temptable: table is not sealed")
+	// ErrConsumed is returned by every call but Drop on a table that is read
+	// for the last time.
+	ErrConsumed = errors.New("temptable: table is being consumed")
+)

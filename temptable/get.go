@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spillway-db/spillway/allocator"
+	"github.com/spillway-db/spillway/internal/sys"
 )
 
 // RowBuffer is the memory of a row that Get returned. The zero value is ready;
@@ -26,30 +27,49 @@ func (t *Table) Get(id RowID, buf *RowBuffer) (Row, error) {
 	row, err := t.read(id, buf)
 	t.endRead()
 	if err != nil {
-		return Row{}, fmt.Errorf("temptable: get row %#x from %s: %w", uint64(id), t.name, err)
+		return Row{}, fmt.Errorf("temptable: get row %#x from %s: %w", uint64(id), t.name, t.lost(err))
 	}
 	return Row{t.schema, row}, nil
 }
 
 func (t *Table) read(id RowID, buf *RowBuffer) (row []byte, err error) {
 	if t.space.Mapped() {
-		defer t.guard(&err, debug.SetPanicOnFault(true))
+		defer sys.Recover(&err, &t.space, debug.SetPanicOnFault(true))
 	}
-	if !t.space.Arena.Holds(id) {
-		return nil, ErrRowGone
-	}
-	mem, err := t.space.Arena.Read(id, &buf.pin)
+	mem, err := t.slotOf(id, &buf.pin)
 	if err != nil {
 		return nil, err
 	}
 	defer buf.pin.Unpin()
 	h := header(mem)
-	if h&(flagDeleted|flagMoved|flagPiece) != 0 || rowLen(h) == 0 || rowLen(h) > len(mem) {
-		return nil, ErrRowGone
-	}
-	buf.row = append(buf.row[:0], mem[:rowLen(h)]...)
-	if h&flagChained != 0 {
+	if h&flagForwarded == 0 {
+		buf.row = append(buf.row[:0], mem...)
+		if h&flagChained == 0 {
+			return buf.row, nil
+		}
 		return t.fetchWide(buf.row, &buf.wide, &buf.pin)
 	}
-	return buf.row, nil
+	if row, err = t.fetchOdd(mem, &buf.wide, &buf.pin); err == nil {
+		buf.row = append(buf.row[:0], row...)
+	}
+	return buf.row, err
+}
+
+// slotOf returns the slot of the row that a caller means by id, in place until
+// pin is used again. ErrRowGone if there is no such row.
+func (t *Table) slotOf(id RowID, pin *allocator.Pin) ([]byte, error) {
+	id, ok := t.untag(id)
+	if !ok || !t.space.Arena.Holds(id) {
+		return nil, ErrRowGone
+	}
+	mem, err := t.space.Arena.Read(id, pin)
+	if err != nil {
+		return nil, err
+	}
+	h := header(mem)
+	if n := rowLen(h); h&(flagDeleted|flagMoved|flagPiece) == 0 && n > 0 && n <= len(mem) {
+		return mem[:n], nil
+	}
+	pin.Unpin()
+	return nil, ErrRowGone
 }

@@ -2,7 +2,6 @@ package temptable
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"runtime/debug"
@@ -10,41 +9,43 @@ import (
 
 	"github.com/spillway-db/spillway/hashindex"
 	"github.com/spillway-db/spillway/internal/sys"
-	"github.com/spillway-db/spillway/spill/disktable"
 )
 
 // Result is what became of a row: the id of the row that was added, or of the
-// equal one that is there.
+// one that is in the way.
 type Result struct {
 	ID    RowID
 	Added bool
+	// Index says which index refused the row: 0 is the distinct key, n the n-th
+	// index that was declared or added.
+	Index int32
 }
 
-func (t *Table) insertOne(row []byte) (id RowID, added bool, err error) {
+func (t *Table) insertOne(row []byte) (res Result, err error) {
 	if err := t.begin(); err != nil {
-		return 0, false, err
+		return res, err
 	}
 	if t.space.Mapped() {
-		id, added, err = t.insertGuarded(row)
+		res.ID, res.Added, err = t.insertGuarded(row)
 	} else {
-		id, added, err = t.insertHashed(row)
+		res.ID, res.Added, err = t.insertHashed(row)
 	}
 	if err != nil {
 		err = t.lost(err)
 	}
+	res.Index, t.clash = t.clash, 0
 	t.end()
-	return id, added, err
+	return res, err
 }
 
 func (t *Table) insertGuarded(row []byte) (id RowID, added bool, err error) {
-	defer t.guard(&err, debug.SetPanicOnFault(true))
+	defer sys.Recover(&err, &t.space, debug.SetPanicOnFault(true))
 	return t.insertHashed(row)
 }
 
 func (t *Table) insertHashed(row []byte) (RowID, bool, error) {
 	if t.index == nil {
-		id, err := t.addGuarded(row, hashindex.Slot{})
-		return id, err == nil, err
+		return t.addGuarded(row, hashindex.Slot{})
 	}
 	hash, err := t.schema.keyHash(row)
 	if err != nil {
@@ -60,47 +61,39 @@ func (t *Table) insert(row []byte, hash uint64) (RowID, bool, error) {
 	slot, id, err := t.index.Find(hash, t)
 	t.pin.Unpin()
 	if id != 0 || err != nil {
-		return RowID(id), false, err
+		return t.tag(RowID(id)), false, err
 	}
-	at, err := t.addGuarded(row, slot)
-	return at, err == nil, err
+	return t.addGuarded(row, slot)
 }
 
 // addGuarded is add under guard, where the row or the index may come to lie in
 // the table's first mapped block and no guard is on.
-func (t *Table) addGuarded(row []byte, slot hashindex.Slot) (id RowID, err error) {
+func (t *Table) addGuarded(row []byte, slot hashindex.Slot) (id RowID, added bool, err error) {
 	if !t.armed && !t.space.Mapped() && t.space.MayMap() {
-		defer t.guard(&err, debug.SetPanicOnFault(true))
+		defer sys.Recover(&err, &t.space, debug.SetPanicOnFault(true))
 	}
 	return t.add(row, slot)
 }
 
 // add stores a row that is new, in the order that docs/design.md gives: after
 // the bytes are taken nothing can fail.
-func (t *Table) add(row []byte, slot hashindex.Slot) (RowID, error) {
+func (t *Table) add(row []byte, slot hashindex.Slot) (id RowID, added bool, err error) {
+	if t.ext != nil {
+		return t.addIndexed(row, slot)
+	}
 	if t.index != nil {
-		var err error
 		if slot, err = t.index.Reserve(slot, t); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
-	id, err := t.store(row)
-	if err != nil {
-		return 0, err
+	if id, err = t.store(row); err != nil {
+		return 0, false, err
 	}
 	if t.index != nil {
 		t.index.Publish(slot, uint64(id))
 	}
 	t.setRows(t.rows + 1)
-	return id, nil
-}
-
-// lost makes the table fail if err lost data that it had.
-func (t *Table) lost(err error) error {
-	if errors.Is(err, disktable.ErrIO) || errors.Is(err, sys.ErrFault) {
-		return t.fail(err)
-	}
-	return err
+	return id, true, nil
 }
 
 // Equal implements hashindex.Rows: does the row at id have the key of t.key?
@@ -131,10 +124,7 @@ func (t *Table) InsertBatch(ctx context.Context, b *Batch, res []Result) (n int,
 		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
 	}
 	defer t.end()
-	s, err := t.eng.scratch.take(t)
-	if err != nil {
-		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
-	}
+	s := t.eng.scratch.take(t)
 	defer t.eng.scratch.give(t, s)
 	ins := inserter{t: t, b: b, res: res, s: s}
 	for ins.done < b.N && err == nil {
@@ -173,7 +163,7 @@ func (i *inserter) guarded(n int) (err error) {
 	if i.t.space.MayMap() {
 		i.t.armed = true
 		defer func() { i.t.armed = false }()
-		defer i.t.guard(&err, debug.SetPanicOnFault(true))
+		defer sys.Recover(&err, &i.t.space, debug.SetPanicOnFault(true))
 	}
 	return i.rows(n)
 }
@@ -203,19 +193,20 @@ func (i *inserter) rows(n int) error {
 
 func (i *inserter) addAll(n int) error {
 	for k := range n {
-		id, err := i.t.add(i.s.row(k), hashindex.Slot{})
+		id, added, err := i.t.add(i.s.row(k), hashindex.Slot{})
 		if err != nil {
 			return err
 		}
-		i.report(id, true)
+		i.report(id, added)
 	}
 	return nil
 }
 
 func (i *inserter) report(id RowID, added bool) {
 	if i.res != nil {
-		i.res[i.done] = Result{id, added}
+		i.res[i.done] = Result{id, added, i.t.clash}
 	}
+	i.t.clash = 0
 	i.done++
 }
 
@@ -231,7 +222,7 @@ func (i *inserter) insertAhead(hashes []uint64) error {
 		return err
 	}
 	for k, h := range hashes {
-		id, added := RowID(cand[k]), false
+		id, added := i.t.tag(RowID(cand[k])), false
 		if cand[k] == 0 {
 			var err error
 			if id, added, err = i.t.insert(i.s.row(k), h); err != nil {

@@ -21,29 +21,53 @@ const (
 	firstData = pieceData - 8
 )
 
-// store appends an encoded row. On an error the arena is as it was.
+// store appends an encoded row, or puts it where deleted rows were. On an error
+// the table is as it was.
 func (t *Table) store(row []byte) (RowID, error) {
-	if header(row)&flagChained == 0 {
+	if header(row)&flagChained == 0 && t.ext == nil {
 		return t.space.Arena.Append(row)
 	}
-	return t.storeWide(row)
+	return t.storeAs(row, 0)
 }
 
-func (t *Table) storeWide(row []byte) (RowID, error) {
-	mark := t.space.Arena.Mark()
-	var buf [maxPiece]byte
-	next := RowID(0)
-	for at := lastPiece(len(row)); ; at = pieceBefore(at) {
-		id, err := t.space.Arena.Append(fillPiece(&buf, row, at, next))
-		if err != nil {
-			t.space.Arena.Release(mark)
-			return 0, fmt.Errorf("store a row of %d bytes: %w", len(row), err)
-		}
-		if at == 0 {
+// storeAs is store with a flag in the header.
+func (t *Table) storeAs(row []byte, flag uint16) (RowID, error) {
+	h := header(row)
+	if h&flagChained != 0 {
+		return t.storeWide(row, flag)
+	}
+	setHeader(row, h|flag)
+	id, err := t.put(row)
+	setHeader(row, h)
+	return id, err
+}
+
+func (t *Table) storeWide(row []byte, flag uint16) (RowID, error) {
+	u := t.undo()
+	next, err := t.storePieces(row)
+	if err == nil {
+		var buf [maxPiece]byte
+		var id RowID
+		if id, err = t.put(fillPiece(&buf, row, 0, next, flag)); err == nil {
 			return id, nil
 		}
-		next = id
 	}
+	t.unstore(u, next)
+	return 0, fmt.Errorf("store a row of %d bytes: %w", len(row), err)
+}
+
+// storePieces stores the pieces of a row behind its first one. On an error id
+// is the first of those that were stored.
+func (t *Table) storePieces(row []byte) (id RowID, err error) {
+	var buf [maxPiece]byte
+	for at := lastPiece(len(row)); at != 0; at = pieceBefore(at) {
+		next, err := t.put(fillPiece(&buf, row, at, id, 0))
+		if err != nil {
+			return id, err
+		}
+		id = next
+	}
+	return id, nil
 }
 
 // lastPiece is where in a row of n bytes the last piece starts.
@@ -62,7 +86,7 @@ func pieceBefore(at int) int {
 }
 
 // fillPiece makes the piece of row that starts at at.
-func fillPiece(buf *[maxPiece]byte, row []byte, at int, next RowID) []byte {
+func fillPiece(buf *[maxPiece]byte, row []byte, at int, next RowID, extra uint16) []byte {
 	head, flag := pieceHead, uint16(flagPiece)
 	if at == 0 {
 		head, flag = pieceHead+8, flagChained
@@ -71,23 +95,41 @@ func fillPiece(buf *[maxPiece]byte, row []byte, at int, next RowID) []byte {
 	n := head + copy(buf[head:], row[at:])
 	end := align8(n)
 	clear(buf[n:end])
-	binary.LittleEndian.PutUint64(buf[:], uint64(next)<<16|uint64(makeHeader(end, flag)))
+	binary.LittleEndian.PutUint64(buf[:], uint64(next)<<16|uint64(makeHeader(end, flag|extra)))
 	return buf[:end]
 }
 
 // fetch returns the whole encoding of the row at id: in place, until t.pin is
 // used again, or put together in t.wide. It is for calls that may change the
 // table.
-func (t *Table) fetch(id RowID) ([]byte, error) {
-	mem, err := t.space.Arena.Read(id, &t.pin)
+func (t *Table) fetch(id RowID) ([]byte, error) { return t.fetchBy(id, &t.pin, &t.wide) }
+
+// fetchBy is fetch with the caller's pin and memory.
+func (t *Table) fetchBy(id RowID, pin *allocator.Pin, wide *[]byte) ([]byte, error) {
+	mem, err := t.space.Arena.Read(id, pin)
 	if err != nil {
 		return nil, err
 	}
 	h := header(mem)
-	if h&flagChained != 0 {
-		return t.fetchWide(mem[:rowLen(h)], &t.wide, &t.pin)
+	if h&(flagChained|flagForwarded) != 0 {
+		return t.fetchOdd(mem[:rowLen(h)], wide, pin)
 	}
 	return mem[:rowLen(h)], nil
+}
+
+// fetchOdd is fetch for a row that is stored elsewhere, in pieces, or both.
+func (t *Table) fetchOdd(first []byte, wide *[]byte, pin *allocator.Pin) ([]byte, error) {
+	if header(first)&flagForwarded != 0 {
+		mem, err := t.space.Arena.Read(slotLink(first), pin)
+		if err != nil {
+			return nil, err
+		}
+		first = mem[:rowLen(header(mem))]
+		if header(first)&flagChained == 0 {
+			return first, nil
+		}
+	}
+	return t.fetchWide(first, wide, pin)
 }
 
 // fetchWide puts a row together in *wide, from its first piece on.

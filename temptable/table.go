@@ -2,6 +2,7 @@ package temptable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/spillway-db/spillway/allocator"
 	"github.com/spillway-db/spillway/hashindex"
 	"github.com/spillway-db/spillway/internal/sys"
+	"github.com/spillway-db/spillway/spill/disktable"
 )
 
 // RowID names a row for as long as it exists, on whatever tier it lies. 0 is
@@ -27,9 +29,14 @@ type Table struct {
 	space  allocator.Space
 	index  *hashindex.Index // nil: duplicates are welcome
 	rows   int64
-	failed error // not nil: every call but Drop returns it
+	failed atomic.Pointer[error] // not nil: every call but Drop returns it
+	barred atomic.Pointer[error] // the same for calls that would change it
 
-	truncations uint64 // cursors that began before the last one start again
+	ext     *extras // nil: rows were inserted at the end, and nothing else
+	changes changes // what cursors must learn of
+	floor   RowID   // rows below it are not overwritten: a savepoint is open
+	clash   int32   // the index that refused a row; reported and set back to 0
+	ordered bool    // a scan must give the rows in insert order
 
 	key   []byte        // the encoded row whose key is being looked for
 	pin   allocator.Pin // of the row that is compared with key
@@ -38,6 +45,7 @@ type Table struct {
 
 	created time.Time
 	live    atomic.Int64 // rows, for statistics
+	removed atomic.Int64 // rows that are gone, for statistics
 }
 
 // TableOption sets what a table may have beyond its schema.
@@ -49,10 +57,14 @@ func Named(name string) TableOption { return func(t *Table) { t.name = name } }
 // Limited bounds the table (tmp_table_size).
 func Limited(l Limits) TableOption { return func(t *Table) { t.limits = l } }
 
+// AppendOrder makes scans return the rows in the order in which they were
+// inserted: the place of a deleted row is not used again.
+func AppendOrder() TableOption { return func(t *Table) { t.ordered = true } }
+
 func newTable(e *Engine, s *Schema) *Table {
 	t := &Table{eng: e, schema: s, name: "table"}
 	if s.key.distinct {
-		t.index = hashindex.New(&t.space, hashindex.Options{})
+		t.index = t.newHashIndex()
 	}
 	return t
 }
@@ -93,17 +105,18 @@ func (t *Table) dropWait() error {
 }
 
 func (t *Table) release() {
+	t.setRows(0)
 	t.pin.Unpin()
 	if t.index != nil {
 		t.index.Free()
 	}
+	t.freeIndexes()
 	t.space.Free()
-	t.key, t.wide = nil, nil
-	t.live.Store(0)
+	t.key, t.wide, t.ext = nil, nil, nil
 }
 
 // Truncate removes all rows and keeps the memory for the next ones. Row ids
-// are void, cursors start again.
+// and savepoints are void, cursors start again.
 func (t *Table) Truncate() error {
 	if err := t.begin(); err != nil {
 		return fmt.Errorf("temptable: truncate %s: %w", t.name, err)
@@ -112,13 +125,17 @@ func (t *Table) Truncate() error {
 	if t.index != nil {
 		t.index.Clear()
 	}
+	t.clearExtras()
 	t.space.Arena.Reset()
 	t.setRows(0)
-	t.truncations++
+	t.changes.cut(0)
 	return nil
 }
 
 func (t *Table) setRows(n int64) {
+	if n < t.rows {
+		t.removed.Add(t.rows - n)
+	}
 	t.rows = n
 	t.live.Store(n)
 }
@@ -128,9 +145,9 @@ func (t *Table) begin() error {
 	if err := t.use.enter(); err != nil {
 		return err
 	}
-	if t.failed != nil {
+	if e := t.barred.Load(); e != nil {
 		t.use.leave()
-		return t.failed
+		return *e
 	}
 	return nil
 }
@@ -142,9 +159,9 @@ func (t *Table) beginRead() error {
 	if err := t.use.enterRead(); err != nil {
 		return err
 	}
-	if t.failed != nil {
+	if e := t.failed.Load(); e != nil {
 		t.use.leaveRead()
-		return t.failed
+		return *e
 	}
 	return nil
 }
@@ -157,14 +174,23 @@ func (t *Table) TryLock() bool { return t.use.lockIdle() }
 // Unlock ends TryLock.
 func (t *Table) Unlock() { t.use.unlockIdle() }
 
-// guard turns faults on mapped files into errors, for a call on a table that
-// has such blocks.
-func (t *Table) guard(err *error, old bool) { sys.Recover(err, &t.space, old) }
+// lost makes the table fail if err lost data that it had: from then on every
+// call returns that error. Readers may find out at the same time.
+func (t *Table) lost(err error) error {
+	if err == nil || !errors.Is(err, disktable.ErrIO) && !errors.Is(err, sys.ErrFault) {
+		return err
+	}
+	return t.fail(err)
+}
 
-// fail makes an error that lost data the table's last word.
+// fail makes err the table's last word.
 func (t *Table) fail(err error) error {
-	t.failed = fmt.Errorf("%w: %s: %w", ErrTableFailed, t.name, err)
-	return t.failed
+	err = fmt.Errorf("%w: %s: %w", ErrTableFailed, t.name, err)
+	if !t.failed.CompareAndSwap(nil, &err) && t.failed.Load() == &errConsumed {
+		return err
+	}
+	t.barred.Store(t.failed.Load())
+	return *t.failed.Load()
 }
 
 // useWord says who uses a table: 0 nobody, n > 0 that many readers, or one of
