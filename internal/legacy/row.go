@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
+	"math"
 )
 
 // A row chunk: its length (8 bytes), a cell of 16 bytes a column, the data.
@@ -65,10 +66,30 @@ func putValue(dst []byte, c *Column, v *Vector, k int) {
 		copy(dst, v.bytes(k))
 		return
 	}
-	x := v.I64[k] / c.unit()
+	x := uint64(0)
+	if c.Float {
+		x = c.floatBits(v.F64[k])
+	} else {
+		x = uint64(c.steps(v.I64[k]))
+	}
 	for i := range dst {
 		dst[i] = byte(x >> (8 * i))
 	}
+}
+
+// floatBits are the bits of x in the column's width.
+func (c *Column) floatBits(x float64) uint64 {
+	if c.Width == 4 {
+		return uint64(math.Float32bits(float32(x)))
+	}
+	return math.Float64bits(x)
+}
+
+func (c *Column) float(bits uint64) float64 {
+	if c.Width == 4 {
+		return float64(math.Float32frombits(uint32(bits)))
+	}
+	return math.Float64frombits(bits)
 }
 
 // rowCell returns the data of column c of row.
@@ -78,26 +99,46 @@ func rowCell(row []byte, c int) (data []byte, null bool) {
 	return row[at : at+n], le.Uint32(cell) == 1
 }
 
-// hashRow combines the hashes of the cells.
-func hashRow(seed maphash.Seed, cols int, row []byte) uint64 {
-	h := uint64(cols)
-	for c := range cols {
+// keyed returns what the cell is compared by, in *scratch where that is not its
+// bytes.
+func (c *Column) keyed(cell []byte, scratch *[]byte) []byte {
+	switch {
+	case c.Key != nil:
+		*scratch = c.Key((*scratch)[:0], cell)
+		return *scratch
+	case c.Float && c.float(load(cell)) == 0:
+		return nil // 0 and -0
+	}
+	return cell
+}
+
+// comparer compares rows cell by cell; NULL equals NULL.
+type comparer struct {
+	cols []Column
+	seed maphash.Seed
+	a, b []byte // scratch
+}
+
+// hash combines the hashes of the cells.
+func (m *comparer) hash(row []byte) uint64 {
+	h := uint64(len(m.cols))
+	for c := range m.cols {
 		data, null := rowCell(row, c)
 		if null {
 			h = h*31 + 1
 			continue
 		}
-		h = h*31 + maphash.Bytes(seed, data)
+		h = h*31 + maphash.Bytes(m.seed, m.cols[c].keyed(data, &m.a))
 	}
 	return h
 }
 
-// equalRows compares cell by cell; NULL equals NULL.
-func equalRows(cols int, a, b []byte) bool {
-	for c := range cols {
+func (m *comparer) equal(a, b []byte) bool {
+	for c := range m.cols {
 		x, xnull := rowCell(a, c)
 		y, ynull := rowCell(b, c)
-		if xnull != ynull || !bytes.Equal(x, y) {
+		col := &m.cols[c]
+		if xnull != ynull || !xnull && !bytes.Equal(col.keyed(x, &m.a), col.keyed(y, &m.b)) {
 			return false
 		}
 	}
@@ -110,25 +151,30 @@ func appendRow(b *Batch, cols []Column, row []byte, k int) {
 		data, null := rowCell(row, c)
 		v := &b.Cols[c]
 		v.setValid(k, !null)
-		if cols[c].Width > 0 {
-			v.I64 = append(v.I64, cols[c].integer(data)*cols[c].unit())
-			continue
+		switch {
+		case cols[c].Float:
+			v.F64 = append(v.F64, cols[c].float(load(data)))
+		case cols[c].Width > 0:
+			v.I64 = append(v.I64, cols[c].integer(cols[c].extend(data)))
+		default:
+			v.Bytes = append(v.Bytes, data...)
+			v.Off = append(v.Off, int32(len(v.Bytes)))
 		}
-		v.Bytes = append(v.Bytes, data...)
-		v.Off = append(v.Off, int32(len(v.Bytes)))
 	}
 }
 
-// integer reads a little-endian number of up to 8 bytes; none is 0.
-func (c Column) integer(data []byte) int64 {
-	if len(data) == 0 {
-		return 0
-	}
-	var x uint64
+// load reads a little-endian number of up to 8 bytes; none is 0.
+func load(data []byte) (x uint64) {
 	for i, b := range data {
 		x |= uint64(b) << (8 * i)
 	}
-	if c.Unsigned {
+	return x
+}
+
+// extend reads an integer with its sign.
+func (c *Column) extend(data []byte) int64 {
+	x := load(data)
+	if c.Unsigned || len(data) == 0 {
 		return int64(x)
 	}
 	shift := 64 - 8*len(data)

@@ -17,7 +17,7 @@ type Table struct {
 	alloc allocator
 	rows  elements
 	index hashTable
-	seed  maphash.Seed
+	comp  comparer
 
 	unique, duplicates int
 	firstFile          int // duplicates rejected before one made a file, -1: none did
@@ -33,7 +33,7 @@ func Create(ctx context.Context, cfg Config, cols []Column) (*Table, error) {
 }
 
 func create(ctx context.Context, cfg Config, cols []Column, c calls) (*Table, error) {
-	t := &Table{cfg: cfg, cols: cols, seed: maphash.MakeSeed(), firstFile: -1}
+	t := &Table{cfg: cfg, cols: cols, comp: comparer{cols: cols, seed: maphash.MakeSeed()}, firstFile: -1}
 	t.alloc = allocator{policy: cfg.Policy, maxRAM: cfg.MaxRAM, store: &store{calls: c, cfg: cfg}}
 	t.rows.a, t.index.a = &t.alloc, &t.alloc
 	if err := t.index.open(ctx); err != nil {
@@ -108,9 +108,8 @@ func (t *Table) insert(ctx context.Context, b *Batch, k int) (added bool, err er
 }
 
 func (t *Table) addKey(ctx context.Context, r ref, row []byte) (bool, error) {
-	hash := hashRow(t.seed, len(t.cols), row)
-	return t.index.insert(ctx, r, hash, func(other ref) bool {
-		return equalRows(len(t.cols), row, t.row(other))
+	return t.index.insert(ctx, r, t.comp.hash(row), func(other ref) bool {
+		return t.comp.equal(row, t.row(other))
 	})
 }
 

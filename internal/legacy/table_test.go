@@ -1,10 +1,12 @@
 package legacy
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -120,10 +122,57 @@ func TestIntegersKeepTheirSign(t *testing.T) {
 	for _, x := range []int64{0, 1, -1, 3020399, -3020399} {
 		var mem [3]byte
 		putValue(mem[:], &c, &Vector{I64: []int64{x * 1e6}}, 0)
-		require.Equal(t, x, c.integer(mem[:]))
+		require.Equal(t, x, c.extend(mem[:]))
+		require.Equal(t, x*1e6, c.integer(x))
 	}
 	c = Column{Width: 4, Unsigned: true}
-	require.EqualValues(t, 1<<32-1, c.integer([]byte{255, 255, 255, 255}))
+	require.EqualValues(t, 1<<32-1, c.extend([]byte{255, 255, 255, 255}))
+}
+
+// A packed moment has whole seconds above 24 bits of microseconds.
+func TestPackedIntegers(t *testing.T) {
+	x := int64(123456789)<<24 | 987650
+	for unit, width := range map[int64]int{1: 6, 10: 6, 1e6 << 3: 4} {
+		c := Column{Width: width, Unit: unit, Packed: true, Unsigned: true}
+		in := x
+		if unit == 1e6<<3 {
+			in = x >> 27 << 27 // whole steps of eight seconds
+		}
+		mem := make([]byte, width)
+		putValue(mem, &c, &Vector{I64: []int64{in}}, 0)
+		require.Equal(t, in, c.integer(c.extend(mem)))
+	}
+}
+
+// Floats are equal as numbers, strings by their keys; the first row stays.
+func TestEqualityIsTheColumns(t *testing.T) {
+	lower := func(dst, v []byte) []byte { return append(dst, bytes.ToLower(v)...) }
+	cols := []Column{{Width: 4, Float: true}, {Width: 8, Float: true}, {Key: lower}}
+	b := newBatch(cols)
+	for _, r := range []struct {
+		f float32
+		s string
+	}{{0, "a"}, {float32(math.Copysign(0, -1)), "A"}, {1.5, "a"}, {1.5, "B"}, {1.5, "b"}} {
+		for c := range 2 {
+			b.Cols[c].F64 = append(b.Cols[c].F64, float64(r.f))
+		}
+		b.Cols[2].Bytes = append(b.Cols[2].Bytes, r.s...)
+		b.Cols[2].Off = append(b.Cols[2].Off, int32(len(b.Cols[2].Bytes)))
+		b.N++
+	}
+	for c := range b.Cols {
+		b.Cols[c].Valid = nil
+	}
+	tab, err := Create(t.Context(), Config{MaxRAM: miB, Dir: t.TempDir()}, cols)
+	require.NoError(t, err)
+	require.NoError(t, tab.Insert(t.Context(), b))
+	require.NoError(t, tab.Scan(t.Context(), func(out *Batch) error {
+		require.Equal(t, []float64{0, 1.5, 1.5}, out.Cols[0].F64)
+		require.Equal(t, []float64{0, 1.5, 1.5}, out.Cols[1].F64)
+		require.Equal(t, "aaB", string(out.Cols[2].Bytes))
+		return nil
+	}))
+	require.NoError(t, tab.Drop())
 }
 
 func TestConfigOutOfRange(t *testing.T) {

@@ -15,9 +15,13 @@ type Answer struct {
 }
 
 // Expect computes the UNION of the tables' texts with a Go map. It holds all
-// distinct rows in memory.
+// distinct rows in memory. Text with a collation is compared by its key, JSON by
+// its value; of equal rows the first is the one that is kept.
 func Expect(ctx context.Context, left, right *Table) (Answer, error) {
 	e := expecter{seen: make(map[string]struct{}, left.N)}
+	for _, c := range left.Schema {
+		e.keys = append(e.keys, c.Key())
+	}
 	var a Answer
 	var err error
 	if a.LeftDup, err = e.add(ctx, left); err != nil {
@@ -31,9 +35,10 @@ func Expect(ctx context.Context, left, right *Table) (Answer, error) {
 }
 
 type expecter struct {
-	seen     map[string]struct{}
-	sum      uint64
-	key, row []byte
+	seen            map[string]struct{}
+	keys            []func(dst, value []byte) []byte // by column; nil: its text
+	sum             uint64
+	key, field, row []byte
 }
 
 // add returns how many rows of t were there before.
@@ -42,7 +47,7 @@ func (e *expecter) add(ctx context.Context, t *Table) (dup int, err error) {
 		if k%1024 == 0 && ctx.Err() != nil {
 			return dup, ctx.Err()
 		}
-		e.key = t.appendKey(e.key[:0], k)
+		e.makeKey(t, k)
 		if _, ok := e.seen[string(e.key)]; ok {
 			dup++
 			continue
@@ -54,18 +59,28 @@ func (e *expecter) add(ctx context.Context, t *Table) (dup int, err error) {
 	return dup, nil
 }
 
-// appendKey appends the texts of row k so that no two rows look alike: each
-// with its length + 1 before it, 0 for a NULL.
-func (t *Table) appendKey(dst []byte, k int) []byte {
-	var field []byte
+// makeKey makes the key of row k, so that no two different rows have one: the
+// key of each value with its length + 1 before it, 0 for a NULL.
+func (e *expecter) makeKey(t *Table, k int) {
+	e.key = e.key[:0]
 	for c := range t.Cols {
 		if t.Cols[c].IsNull(k) {
-			dst = append(dst, 0)
+			e.key = append(e.key, 0)
 			continue
 		}
-		field = t.appendField(field[:0], c, k)
-		dst = binary.AppendUvarint(dst, uint64(len(field))+1)
-		dst = append(dst, field...)
+		e.field = e.appendField(e.field[:0], t, c, k)
+		e.key = binary.AppendUvarint(e.key, uint64(len(e.field))+1)
+		e.key = append(e.key, e.field...)
 	}
-	return dst
+}
+
+func (e *expecter) appendField(dst []byte, t *Table, c, k int) []byte {
+	v := &t.Cols[c]
+	switch {
+	case e.keys[c] != nil:
+		return e.keys[c](dst, v.Text(k))
+	case v.F64 != nil && v.F64[k] == 0:
+		return append(dst, '0') // -0, too
+	}
+	return t.appendField(dst, c, k)
 }

@@ -204,18 +204,18 @@ func (p *parser) value(c int, raw []byte) error {
 		return nil
 	}
 	p.field = unescape(p.field[:0], raw)
-	if col.isString() {
-		if err := checkText(col, p.field); err != nil {
-			return err
-		}
-		return v.appendText(p.t.N, p.field)
-	}
-	x, err := col.parse(p.field)
-	if err != nil {
+	switch {
+	case col.isString():
+		stored, err := col.store(p.field)
+		return errors.Join(err, v.appendText(p.t.N, stored))
+	case col.isFloat():
+		x, err := col.parseFloat(p.field)
+		v.appendFloat(p.t.N, x)
 		return err
 	}
+	x, err := col.parse(p.field)
 	v.appendInt(p.t.N, x)
-	return nil
+	return err
 }
 
 func (p *parser) isNull(raw []byte) bool {

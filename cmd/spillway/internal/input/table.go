@@ -21,8 +21,12 @@ type Vector struct {
 	// Valid has a bit for each row, set where there is a value; nil says that
 	// there are no NULLs.
 	Valid []uint64
-	// I64 has integers, and TIME in microseconds.
+	// I64 has integers, BIT, YEAR, the number of an ENUM's member, a SET's
+	// bits; TIME in microseconds, TIMESTAMP in those since 1970; DATE and
+	// DATETIME packed.
 	I64 []int64
+	// F64 has FLOAT and DOUBLE.
+	F64 []float64
 	// Off has N+1 entries for strings: the value of row k is
 	// Bytes[Off[k]:Off[k+1]].
 	Off   []int32
@@ -33,8 +37,11 @@ type Vector struct {
 func NewTable(s Schema) *Table {
 	t := &Table{Schema: s, Cols: make([]Vector, len(s))}
 	for c := range s {
-		if s[c].isString() {
+		switch {
+		case s[c].isString():
 			t.Cols[c].Off = []int32{0}
+		case s[c].isFloat():
+			t.Cols[c].F64 = []float64{}
 		}
 	}
 	return t
@@ -62,9 +69,12 @@ func (v *Vector) slice(from, to int) Vector {
 	if len(v.Valid) > 0 {
 		s.Valid = v.Valid[from/64 : (to+63)/64]
 	}
-	if v.Off != nil {
+	switch {
+	case v.Off != nil:
 		s.Off = v.Off[from : to+1]
-	} else {
+	case v.F64 != nil:
+		s.F64 = v.F64[from:to]
+	default:
 		s.I64 = v.I64[from:to]
 	}
 	return s
@@ -78,9 +88,15 @@ func (v *Vector) IsNull(k int) bool {
 // Text returns the bytes of row k of a string column.
 func (v *Vector) Text(k int) []byte { return v.Bytes[v.Off[k]:v.Off[k+1]] }
 
-// appendInt, appendText and appendNull add a value behind the n rows there.
+// appendInt, appendFloat, appendText and appendNull add a value behind the n
+// rows there.
 func (v *Vector) appendInt(n int, x int64) {
 	v.I64 = append(v.I64, x)
+	v.mark(n, true)
+}
+
+func (v *Vector) appendFloat(n int, x float64) {
+	v.F64 = append(v.F64, x)
 	v.mark(n, true)
 }
 
@@ -95,9 +111,12 @@ func (v *Vector) appendText(n int, s []byte) error {
 }
 
 func (v *Vector) appendNull(n int) {
-	if v.Off != nil {
+	switch {
+	case v.Off != nil:
 		v.Off = append(v.Off, int32(len(v.Bytes)))
-	} else {
+	case v.F64 != nil:
+		v.F64 = append(v.F64, 0)
+	default:
 		v.I64 = append(v.I64, 0)
 	}
 	v.mark(n, false)
@@ -145,6 +164,8 @@ func (v *Vector) appendFrom(n int, from *Vector, k int) error {
 		v.appendNull(n)
 	case v.Off != nil:
 		return v.appendText(n, from.Text(k))
+	case v.F64 != nil:
+		v.appendFloat(n, from.F64[k])
 	default:
 		v.appendInt(n, from.I64[k])
 	}

@@ -5,8 +5,11 @@ import "hash/crc32"
 // appendField appends the text of row k of column c; it must not be NULL.
 func (t *Table) appendField(dst []byte, c, k int) []byte {
 	col, v := &t.Schema[c], &t.Cols[c]
-	if col.isString() {
+	switch {
+	case col.isString():
 		return append(dst, v.Text(k)...)
+	case col.isFloat():
+		return col.appendFloat(dst, v.F64[k])
 	}
 	return col.append(dst, v.I64[k])
 }

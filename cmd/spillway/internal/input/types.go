@@ -1,19 +1,15 @@
 package input
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 )
 
 // Type is a column's type.
 type Type int
 
-// The types that the tool reads.
+// The types that the tool reads, under their SQL names; U marks an unsigned
+// integer.
 const (
 	TinyInt Type = iota
 	SmallInt
@@ -25,24 +21,27 @@ const (
 	UMediumInt
 	UInt
 	UBigInt
+	Bit
+	Year
+	Enum
+	Set
+	Float
+	Double
+	Date
 	Time
+	Datetime
+	Timestamp
+	Decimal
+	Char
 	Varchar
+	Binary
+	Varbinary
+	Text
+	Blob
+	JSON
+	Geometry
+	numTypes
 )
-
-const (
-	maxVarchar = 65535
-	// maxTime is 838:59:59.999999 in microseconds.
-	maxTime = ((838*60+59)*60+60)*1e6 - 1
-)
-
-// Width is the number of bytes in which a server stores the column; 0 for
-// strings.
-func (c Column) Width() int {
-	if c.Type == Time {
-		return 3 + (c.FSP+1)/2
-	}
-	return types[c.Type].bits / 8
-}
 
 // kind groups the types whose text is alike.
 type kind int
@@ -50,167 +49,173 @@ type kind int
 const (
 	kindInt kind = iota
 	kindUint
+	kindBit
+	kindYear
+	kindEnum
+	kindSet
+	kindFloat
+	kindDate
 	kindTime
-	kindString
+	kindTimestamp
+	kindDecimal
+	kindText  // characters, with a collation
+	kindBytes // bytes
 )
 
 // typeInfo is what the tool knows of a type.
 type typeInfo struct {
 	name string
 	kind kind
-	bits int // of integers
+	bits int // of integers and floats
+	// most is the largest number in parentheses; 0: none is wanted.
+	most int
 }
 
-var types = [...]typeInfo{
-	TinyInt:    {"tinyint", kindInt, 8},
-	SmallInt:   {"smallint", kindInt, 16},
-	MediumInt:  {"mediumint", kindInt, 24},
-	Int:        {"int", kindInt, 32},
-	BigInt:     {"bigint", kindInt, 64},
-	UTinyInt:   {"tinyint", kindUint, 8},
-	USmallInt:  {"smallint", kindUint, 16},
-	UMediumInt: {"mediumint", kindUint, 24},
-	UInt:       {"int", kindUint, 32},
-	UBigInt:    {"bigint", kindUint, 64},
-	Time:       {"time", kindTime, 0},
-	Varchar:    {"varchar", kindString, 0},
+const (
+	maxVarchar = 65535 // of VARCHAR and VARBINARY, in characters and bytes
+	maxChar    = 255   // of CHAR and BINARY
+	maxDigits  = 65    // of DECIMAL
+	maxScale   = 30
+	maxMembers = 64 // of SET
+	maxNames   = 65535
+	maxFSP     = 6
+)
+
+var types = [numTypes]typeInfo{
+	TinyInt:    {name: "tinyint", kind: kindInt, bits: 8},
+	SmallInt:   {name: "smallint", kind: kindInt, bits: 16},
+	MediumInt:  {name: "mediumint", kind: kindInt, bits: 24},
+	Int:        {name: "int", kind: kindInt, bits: 32},
+	BigInt:     {name: "bigint", kind: kindInt, bits: 64},
+	UTinyInt:   {name: "tinyint", kind: kindUint, bits: 8},
+	USmallInt:  {name: "smallint", kind: kindUint, bits: 16},
+	UMediumInt: {name: "mediumint", kind: kindUint, bits: 24},
+	UInt:       {name: "int", kind: kindUint, bits: 32},
+	UBigInt:    {name: "bigint", kind: kindUint, bits: 64},
+	Bit:        {name: "bit", kind: kindBit, most: 64},
+	Year:       {name: "year", kind: kindYear, bits: 16},
+	Enum:       {name: "enum", kind: kindEnum},
+	Set:        {name: "set", kind: kindSet},
+	Float:      {name: "float", kind: kindFloat, bits: 32},
+	Double:     {name: "double", kind: kindFloat, bits: 64},
+	Date:       {name: "date", kind: kindDate},
+	Time:       {name: "time", kind: kindTime, most: maxFSP},
+	Datetime:   {name: "datetime", kind: kindDate, most: maxFSP},
+	Timestamp:  {name: "timestamp", kind: kindTimestamp, most: maxFSP},
+	Decimal:    {name: "decimal", kind: kindDecimal, most: maxDigits},
+	Char:       {name: "char", kind: kindText, most: maxChar},
+	Varchar:    {name: "varchar", kind: kindText, most: maxVarchar},
+	Binary:     {name: "binary", kind: kindBytes, most: maxChar},
+	Varbinary:  {name: "varbinary", kind: kindBytes, most: maxVarchar},
+	Text:       {name: "text", kind: kindText},
+	Blob:       {name: "blob", kind: kindBytes},
+	JSON:       {name: "json", kind: kindText},
+	Geometry:   {name: "geometry", kind: kindBytes},
 }
 
 // typeNames finds a type by its name in a schema.
-var typeNames = map[string]Type{
-	"tinyint": TinyInt, "smallint": SmallInt, "mediumint": MediumInt, "int": Int, "integer": Int, "bigint": BigInt,
-	"tinyint unsigned": UTinyInt, "smallint unsigned": USmallInt, "mediumint unsigned": UMediumInt,
-	"int unsigned": UInt, "integer unsigned": UInt, "bigint unsigned": UBigInt,
-	"time": Time, "varchar": Varchar,
+var typeNames = named(map[string]Type{
+	"integer": Int, "integer unsigned": UInt, "bool": TinyInt, "boolean": TinyInt,
+	"dec": Decimal, "numeric": Decimal, "fixed": Decimal, "real": Double,
+	"tinytext": Text, "mediumtext": Text, "longtext": Text,
+	"tinyblob": Blob, "mediumblob": Blob, "longblob": Blob,
+})
+
+// named adds the types' own names to their other ones.
+func named(names map[string]Type) map[string]Type {
+	for t := range numTypes {
+		names[t.String()] = t
+	}
+	return names
 }
 
-func knownTypes() string {
-	return strings.Join(slices.Sorted(maps.Keys(typeNames)), ", ")
+// String returns the type's name.
+func (t Type) String() string {
+	if types[t].kind == kindUint {
+		return types[t].name + " unsigned"
+	}
+	return types[t].name
 }
 
-// parse reads a value that is not a string.
-func (c *Column) parse(text []byte) (int64, error) {
-	info := types[c.Type]
-	switch info.kind {
-	case kindTime:
-		return parseTime(c, text)
-	case kindUint:
-		x, err := strconv.ParseUint(string(text), 10, info.bits)
-		return int64(x), numError(c, text, err)
-	}
-	x, err := strconv.ParseInt(string(text), 10, info.bits)
-	return x, numError(c, text, err)
+func knownTypes() []string { return slices.Sorted(maps.Keys(typeNames)) }
+
+// isString says that the values are in Vector.Bytes.
+func (c Column) isString() bool { return types[c.Type].kind >= kindDecimal }
+
+// isFloat says that the values are in Vector.F64.
+func (c Column) isFloat() bool { return types[c.Type].kind == kindFloat }
+
+// takesLength says that a number in parentheses must be given.
+func (c Column) takesLength() bool {
+	return c.Type == Varchar || c.Type == Varbinary
 }
 
-// append appends the text of a value that is not a string.
-func (c *Column) append(dst []byte, x int64) []byte {
-	switch types[c.Type].kind {
-	case kindTime:
-		return appendTime(c, dst, x)
-	case kindUint:
-		return strconv.AppendUint(dst, uint64(x), 10)
-	}
-	return strconv.AppendInt(dst, x, 10)
+// takesFSP says that the number in parentheses is digits of a second.
+func (c Column) takesFSP() bool {
+	return c.Type == Time || c.Type == Datetime || c.Type == Timestamp
 }
 
-func numError(c *Column, text []byte, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%s does not fit in %s", text, c)
+// takesCollation says that the column's text has an order to choose.
+func (c Column) takesCollation() bool { return types[c.Type].kind == kindText && c.Type != JSON }
+
+// Width is the number of bytes in which a server stores the column (YEAR, which
+// counts from 1900 there, takes one more here); 0 for strings, and for DECIMAL,
+// which travels as text.
+func (c Column) Width() int {
+	switch fraction := (c.FSP + 1) / 2; c.Type {
+	case Time, Date:
+		return 3 + fraction
+	case Timestamp:
+		return 4 + fraction
+	case Datetime:
+		return 5 + fraction
+	case Bit:
+		return (c.Length + 7) / 8
+	case Enum:
+		return (len(c.Members) + 255) / 256
+	case Set:
+		return setWidth(len(c.Members))
 	}
-	return fmt.Errorf("%q is not a number", text)
+	return types[c.Type].bits / 8
 }
 
-// parseTime reads [-]h:mm:ss[.ffffff], at most 838:59:59.999999 either way, as
-// microseconds.
-func parseTime(c *Column, text []byte) (int64, error) {
-	digits := strings.TrimPrefix(string(text), "-")
-	x, ok := microseconds(digits, c.FSP)
-	if !ok {
-		return 0, fmt.Errorf("%q is not a %s", text, c)
+// setWidth is the width of a SET of n members.
+func setWidth(n int) int {
+	if n > 32 {
+		return 8
 	}
-	if x > maxTime {
-		return 0, fmt.Errorf("%s is beyond 838:59:59.999999", text)
-	}
-	if len(digits) < len(text) {
-		x = -x
-	}
-	return x, nil
-}
-
-func microseconds(s string, fsp int) (int64, bool) {
-	s, frac, point := strings.Cut(s, ".")
-	hms := strings.Split(s, ":")
-	if len(hms) != 3 || len(frac) > fsp || point && frac == "" {
-		return 0, false
-	}
-	h, ok1 := decimal(hms[0], 4)
-	m, ok2 := decimal(hms[1], 2)
-	sec, ok3 := decimal(hms[2], 2)
-	f, ok4 := decimal((frac + "000000")[:6], 6)
-	if !ok1 || !ok2 || !ok3 || !ok4 || m > 59 || sec > 59 {
-		return 0, false
-	}
-	return ((h*60+m)*60+sec)*1e6 + f, true
-}
-
-// decimal reads 1 to most digits.
-func decimal(s string, most int) (x int64, ok bool) {
-	for _, d := range []byte(s) {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		x = x*10 + int64(d-'0')
-	}
-	return x, len(s) > 0 && len(s) <= most
-}
-
-func appendTime(c *Column, dst []byte, x int64) []byte {
-	if x < 0 {
-		dst, x = append(dst, '-'), -x
-	}
-	sec := x / 1e6
-	dst = append(appendPadded(dst, sec/3600, 2), ':')
-	dst = append(appendPadded(dst, sec/60%60, 2), ':')
-	dst = appendPadded(dst, sec%60, 2)
-	if c.FSP > 0 {
-		dst = appendPadded(append(dst, '.'), x%1e6, 6)
-		dst = dst[:len(dst)-6+c.FSP]
-	}
-	return dst
-}
-
-// appendPadded appends x with at least width digits.
-func appendPadded(dst []byte, x int64, width int) []byte {
-	for limit := int64(10); width > 1; width, limit = width-1, limit*10 {
-		if x < limit {
-			dst = append(dst, '0')
-		}
-	}
-	return strconv.AppendInt(dst, x, 10)
-}
-
-// checkText says whether a string fits in its column, in characters.
-func checkText(c *Column, text []byte) error {
-	if len(text) > c.Length && utf8.RuneCount(text) > c.Length {
-		return fmt.Errorf("%d characters do not fit in %s", utf8.RuneCount(text), c)
-	}
-	return nil
+	return (n + 7) / 8
 }
 
 // Unit is what a server stores as one step, in the terms of Vector.I64: TIME
-// without fraction is stored in seconds.
+// without fraction is stored in seconds, DATE without a time.
 func (c Column) Unit() int64 {
-	unit := int64(1)
-	if c.Type == Time {
-		for range 6 - (c.FSP+1)/2*2 {
-			unit *= 10
-		}
+	switch {
+	case c.Type == Date:
+		return 1e6 << 17
+	case c.takesFSP():
+		return pow10((6 - c.FSP) / 2 * 2)
 	}
-	return unit
+	return 1
 }
 
 // Unsigned says whether the column's integers have no sign.
-func (c Column) Unsigned() bool { return types[c.Type].kind == kindUint }
+func (c Column) Unsigned() bool {
+	switch types[c.Type].kind {
+	case kindInt, kindTime:
+		return false
+	}
+	return true
+}
+
+// Packed says that Vector.I64 has a microsecond in its low 24 bits, as in
+// PackDatetime.
+func (c Column) Packed() bool { return types[c.Type].kind == kindDate }
+
+func pow10(n int) int64 {
+	x := int64(1)
+	for range n {
+		x *= 10
+	}
+	return x
+}

@@ -32,7 +32,15 @@ var columnTypes = map[input.Type]temptable.Type{
 	input.Int: temptable.TypeInt, input.BigInt: temptable.TypeBigInt,
 	input.UTinyInt: temptable.TypeUTinyInt, input.USmallInt: temptable.TypeUSmallInt,
 	input.UMediumInt: temptable.TypeUMediumInt, input.UInt: temptable.TypeUInt, input.UBigInt: temptable.TypeUBigInt,
-	input.Time: temptable.TypeTime, input.Varchar: temptable.TypeVarchar,
+	input.Bit: temptable.TypeBit, input.Year: temptable.TypeYear, input.Enum: temptable.TypeEnum, input.Set: temptable.TypeSet,
+	input.Float: temptable.TypeFloat, input.Double: temptable.TypeDouble,
+	input.Date: temptable.TypeDate, input.Time: temptable.TypeTime,
+	input.Datetime: temptable.TypeDatetime, input.Timestamp: temptable.TypeTimestamp,
+	input.Decimal: temptable.TypeDecimal,
+	input.Char:    temptable.TypeChar, input.Varchar: temptable.TypeVarchar,
+	input.Binary: temptable.TypeBinary, input.Varbinary: temptable.TypeVarbinary,
+	input.Text: temptable.TypeText, input.Blob: temptable.TypeBlob,
+	input.JSON: temptable.TypeJSON, input.Geometry: temptable.TypeGeometry,
 }
 
 // maxCharLen is the length of a character in UTF-8.
@@ -65,9 +73,23 @@ func columns(s input.Schema) []temptable.Column {
 	cols := make([]temptable.Column, len(s))
 	for i, c := range s {
 		cols[i] = temptable.Column{Name: c.Name, Type: columnTypes[c.Type], NotNull: c.NotNull,
-			FSP: c.FSP, Length: c.Length * maxCharLen}
+			FSP: c.FSP, Scale: c.Scale, Length: length(c)}
+		if c.Collation != nil {
+			cols[i].Collation = c.Collation
+		}
 	}
 	return cols
+}
+
+// length is the library's measure of a column: members, bytes, bits or digits.
+func length(c input.Column) int {
+	switch c.Type {
+	case input.Enum, input.Set:
+		return len(c.Members)
+	case input.Char, input.Varchar:
+		return c.Length * maxCharLen
+	}
+	return c.Length
 }
 
 func (e *engine) create(ctx context.Context) (err error) {
@@ -106,11 +128,11 @@ func (e *engine) scan(ctx context.Context, sink func(*input.Table)) error {
 }
 
 func toEngine(v *input.Vector) temptable.Vector {
-	return temptable.Vector{Valid: v.Valid, I64: v.I64, Off: v.Off, Bytes: v.Bytes}
+	return temptable.Vector{Valid: v.Valid, I64: v.I64, F64: v.F64, Off: v.Off, Bytes: v.Bytes}
 }
 
 func fromEngine(v *temptable.Vector) input.Vector {
-	return input.Vector{Valid: v.Valid, I64: v.I64, Off: v.Off, Bytes: v.Bytes}
+	return input.Vector{Valid: v.Valid, I64: v.I64, F64: v.F64, Off: v.Off, Bytes: v.Bytes}
 }
 
 func (e *engine) drop() error {

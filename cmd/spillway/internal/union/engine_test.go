@@ -1,12 +1,14 @@
 package union
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/temptable"
 	"github.com/spillway-db/spillway/testdata/joinit"
 )
 
@@ -34,25 +36,71 @@ func TestEngineModes(t *testing.T) {
 	}
 }
 
-// Every type, with NULLs and extremes, comes back as it went in.
-func TestEngineTypes(t *testing.T) {
-	decl := "a tinyint, b smallint, c mediumint, d int, e bigint, f tinyint unsigned, g smallint unsigned, " +
-		"h mediumint unsigned, i int unsigned, j bigint unsigned, k time, l time(1), m time(6), n varchar(4)"
-	text := strings.Join([]string{
-		"-128\t-32768\t-8388608\t-2147483648\t-9223372036854775808\t0\t0\t0\t0\t0\t-838:59:59\t-838:59:59.9\t-838:59:59.999999\t",
-		"127\t32767\t8388607\t2147483647\t9223372036854775807\t255\t65535\t16777215\t4294967295\t18446744073709551615\t838:59:59\t838:59:59.9\t838:59:59.999999\täöü€",
-		strings.Repeat("\\N\t", 13) + `\N`,
-		strings.Repeat("0\t", 10) + "00:00:00\t00:00:00\t00:00:00\t" + `\0|\t\n`,
-	}, "\n")
+// everyType is the columns of a table, and rows of it: the least values, the
+// greatest, NULLs, zeros. Rows that look different and are equal are behind
+// each other.
+const everyType = "a tinyint, b smallint, c mediumint, d int, e bigint, f tinyint unsigned, g smallint unsigned, " +
+	"h mediumint unsigned, i int unsigned, j bigint unsigned, k bit(12), l year, m enum('x','y'), n set('x','y'), " +
+	"o float, p double, q date, r time, s time(1), t time(6), u datetime, v datetime(3), w timestamp, x timestamp(6), " +
+	"y decimal(30,4), z char(4), aa varchar(4) collate utf8mb4_0900_ai_ci, ab binary(3), ac varbinary(3), " +
+	"ad text collate latin1_swedish_ci, ae blob, af json, ag geometry"
+
+var everyRow = []string{
+	"-128\t-32768\t-8388608\t-2147483648\t-9223372036854775808\t0\t0\t0\t0\t0\t0x000\t1901\tx\tx\t" +
+		"-3.4e38\t-1e308\t0000-00-00\t-838:59:59\t-838:59:59.9\t-838:59:59.999999\t0000-00-00 00:00:00\t0000-00-00 00:00:00\t" +
+		"1970-01-01 00:00:01\t1970-01-01 00:00:00.000001\t-99999999999999999999999999.9999\ta\ta\ta\ta\ta\ta\t[1]\ta",
+	"127\t32767\t8388607\t2147483647\t9223372036854775807\t255\t65535\t16777215\t4294967295\t18446744073709551615\t" +
+		"0xfff\t2155\ty\tx,y\t3.4e38\t1e308\t9999-12-31\t838:59:59\t838:59:59.9\t838:59:59.999999\t9999-12-31 23:59:59\t" +
+		"9999-12-31 23:59:59.999\t2106-02-07 06:28:15\t2106-02-07 06:28:15.999999\t99999999999999999999999999.9999\t" +
+		"äöü€\täöü€\tabc\t\xff\\0a\täöü\t\xff\t{\"a\":[1,null]}\t\xff",
+	strings.Repeat("\\N\t", 32) + `\N`,
+	"0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0x0\t0000\t\t\t0\t-0\t2024-00-00\t0:00:00\t0:00:00\t0:00:00\t2024-02-29 00:00:00\t" +
+		"2024-02-29 00:00:00.5\t0000-00-00 00:00:00\t0000-00-00 00:00:00\t1e2\ta \tA\tb\tb\tE \tb\t{\"a\":1, \"b\":2}\tb",
+	"0\t0\t0\t0\t0\t0\t0\t0\t0\t0\tb'0'\t0000\t\t\t-0\t0\t2024-00-00\t00:00:00\t-0:00:00\t0:00:00.0\t2024-02-29 00:00:00\t" +
+		"2024-02-29 00:00:00.50\t0000-00-00 00:00:00\t0000-00-00 00:00:00\t100.00\ta\tä\tb\\0\tb\té\tb\t{\"b\":2.0,\"a\":1e0}\tb",
+}
+
+// readAll reads rows of a declaration.
+func readAll(t testing.TB, decl string, lines []string) *input.Table {
 	s, err := input.ParseSchema(decl)
 	require.NoError(t, err)
-	tab, err := input.Read(t.Context(), strings.NewReader(text), s, input.Format{Null: `\N`})
+	tab, err := input.Read(t.Context(), strings.NewReader(strings.Join(lines, "\n")), s, input.Format{Null: `\N`})
 	require.NoError(t, err)
-	c := Config{Modes: []string{Legacy8019, Legacy8021, RAM}, MaxRAM: 4 << 20, MaxMmap: 4 << 20, Count: 1, Pool: Fresh,
-		Dir: t.TempDir(), Left: tab, Right: tab}
-	c.Answer, err = input.Expect(t.Context(), tab, tab)
+	return tab
+}
+
+// sides makes tables of every type, their rows told apart by their first
+// column; half of the right ones are there before.
+func sides(t testing.TB, n int) (left, right *input.Table) {
+	var lines [2][]string
+	for side := range lines {
+		for k := range n {
+			row := everyRow[(k+side)%len(everyRow)]
+			lines[side] = append(lines[side], fmt.Sprint(k/len(everyRow)+side*n/len(everyRow)/2, "\t", row))
+		}
+	}
+	decl := "id int, " + everyType
+	return readAll(t, decl, lines[0]), readAll(t, decl, lines[1])
+}
+
+// Every type goes through every mode, and comes back as it went in.
+func TestEngineTypes(t *testing.T) {
+	left, right := sides(t, 2000)
+	c := Config{Modes: Modes(), MaxRAM: 4 << 20, MaxMmap: 64 << 20, Count: 1, Pool: Fresh, LegacyCycles: 1,
+		Dir: t.TempDir(), Left: left, Right: right}
+	var err error
+	c.Answer, err = input.Expect(t.Context(), left, right)
 	require.NoError(t, err)
-	require.Equal(t, 4, c.Answer.Rows)
-	_, err = Run(t.Context(), c)
+	require.Equal(t, 400*4+200*4, c.Answer.Rows)
+	res, err := Run(t.Context(), c)
 	require.NoError(t, err)
+	require.Positive(t, res.Runs[3].MmapPeak)
+	require.Positive(t, res.Runs[4].DiskPeak)
+}
+
+// The tool packs dates as the library does.
+func TestDatesArePackedAlike(t *testing.T) {
+	tab := readAll(t, "a datetime(6), b date", []string{"2024-02-29 12:34:56.789\t9999-12-31"})
+	require.Equal(t, temptable.PackDatetime(2024, 2, 29, 12, 34, 56, 789000), tab.Cols[0].I64[0])
+	require.Equal(t, temptable.PackDate(9999, 12, 31), tab.Cols[1].I64[0])
 }

@@ -20,7 +20,8 @@ func openOld(cfg legacy.Config, s input.Schema) *oldEngine {
 	e := &oldEngine{cfg: cfg, out: input.Table{Schema: s, Cols: make([]input.Vector, len(s))}}
 	e.in.Cols = make([]legacy.Vector, len(s))
 	for _, c := range s {
-		e.cols = append(e.cols, legacy.Column{Width: c.Width(), Unit: c.Unit(), Unsigned: c.Unsigned()})
+		e.cols = append(e.cols, legacy.Column{Width: c.Width(), Unit: c.Unit(), Unsigned: c.Unsigned(),
+			Packed: c.Packed(), Float: c.Type == input.Float || c.Type == input.Double, Key: c.Key()})
 	}
 	return e
 }
