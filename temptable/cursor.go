@@ -12,7 +12,13 @@ import (
 
 // ScanOptions say how a cursor reads. The zero value reads all rows in the
 // order in which they were inserted.
-type ScanOptions struct{}
+type ScanOptions struct {
+	// SkipLarge leaves values out that were streamed in and are above 4 KiB:
+	// Row.Bytes and ReadBatch give nothing, Row.Len their length, Cursor.Stream
+	// and Table.Stream read them. Otherwise they are put together in memory,
+	// which is charged to MaxRAM.
+	SkipLarge bool
+}
 
 // Cursor reads rows one after the other. It stays open while rows are
 // inserted: at the end Next returns false, and true again for rows that were
@@ -34,9 +40,11 @@ type Cursor struct {
 	charge int // bytes of heap charged to the engine
 
 	wideCharge int
+	need       int // what chargeWide was refused
 	closed     bool
 	inside     bool // opened by a call that has the table to itself
 	consume    bool // blocks that the scan has left are given back
+	skipLarge  bool // rows keep their references
 
 	until  RowID    // the scan ends before it; 0: at the end of the table
 	behind backPage // for Prev
@@ -50,9 +58,9 @@ const cursorBuf = 4 << 10
 
 // Cursor opens a cursor before the first row. Close it: its buffer is charged
 // to the engine. It takes no memory before Next.
-func (t *Table) Cursor(ScanOptions) *Cursor {
+func (t *Table) Cursor(o ScanOptions) *Cursor {
 	t.changes.open.Add(1)
-	return &Cursor{t: t, at: position{block: 1}, seen: t.changes.version}
+	return &Cursor{t: t, skipLarge: o.SkipLarge, at: position{block: 1}, seen: t.changes.version}
 }
 
 // Next moves to the next row. It returns false at the end, and when err is not
@@ -271,9 +279,11 @@ func copyRows(dst, src []byte) int {
 // assemble replaces what a scan meets of a row that is stored elsewhere, or in
 // pieces, by the whole. On an error the row comes again.
 func (c *Cursor) assemble() (ok bool, err error) {
-	if err = c.enter(context.Background()); err == nil {
-		c.row.buf, err = c.whole(c.row.buf)
-		c.leave()
+	for slot, again := c.row.buf, true; again; again = err != nil && c.room() {
+		if err = c.enter(context.Background()); err == nil {
+			c.row.buf, err = c.whole(slot)
+			c.leave()
+		}
 	}
 	if err != nil {
 		c.back()
@@ -301,22 +311,48 @@ func (c *Cursor) whole(slot []byte) (row []byte, err error) {
 		c.wide = append(c.wide[:0], row...)
 		row = c.wide
 	}
-	return row, c.chargeWide()
+	if header(row)&flagLarge != 0 && !c.skipLarge && !c.inside {
+		if err := c.chargeWide(int(c.t.schema.largeLen(row))); err != nil {
+			return nil, err
+		}
+		return c.t.inflate(row, &c.wide)
+	}
+	return row, c.chargeWide(cap(c.wide))
 }
 
-// chargeWide charges what c.wide has grown by.
-func (c *Cursor) chargeWide() error {
-	grown := cap(c.wide) - c.wideCharge
-	if grown <= 0 {
+// wideFree is how large c.wide may be without a charge, in bytes.
+const wideFree = 64 << 10
+
+// chargeWide charges c.wide as n bytes large. If there is no RAM for it, room
+// may make some.
+func (c *Cursor) chargeWide(n int) error {
+	more := n - wideFree - c.wideCharge
+	if more <= 0 {
 		return nil
 	}
-	if err := c.t.eng.alloc.ChargeHeap(grown); err != nil {
-		c.wide = nil
+	if err := c.t.eng.alloc.ChargeHeap(more); err != nil {
+		c.wide, c.need = nil, more
 		return err
 	}
-	c.charge += grown
-	c.wideCharge = cap(c.wide)
+	c.charge += more
+	c.wideCharge += more
 	return nil
+}
+
+// room charges, between two calls on the table, what chargeWide could not: rows
+// of the table move down for it, if nobody else uses the table.
+func (c *Cursor) room() bool {
+	more := c.need
+	if c.need = 0; more == 0 || !c.t.TryLock() {
+		return false
+	}
+	defer c.t.Unlock()
+	if c.t.space.ChargeHeap(more) != nil {
+		return false
+	}
+	c.charge += more
+	c.wideCharge += more
+	return true
 }
 
 // batchRows is how many rows ReadBatch returns at most.

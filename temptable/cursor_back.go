@@ -46,12 +46,16 @@ func (c *Cursor) Clone(ctx context.Context) (*Cursor, error) {
 func (c *Cursor) jump(ctx context.Context, id RowID) (bool, error) {
 	c.reserve(cursorBuf)
 	c.restart()
-	if err := c.enter(ctx); err != nil {
-		return false, err
+	for from := c.id; ; c.id = from {
+		if err := c.enter(ctx); err != nil {
+			return false, err
+		}
+		ok, err := c.jumpGuarded(id)
+		c.leave()
+		if err == nil || !c.room() {
+			return ok, c.wrap(err)
+		}
 	}
-	ok, err := c.jumpGuarded(id)
-	c.leave()
-	return ok, c.wrap(err)
 }
 
 func (c *Cursor) jumpGuarded(id RowID) (ok bool, err error) {

@@ -11,6 +11,11 @@ import (
 // RowBuffer is the memory of a row that Get returned. The zero value is ready;
 // used again and again it stops allocating. It belongs to one goroutine.
 type RowBuffer struct {
+	// SkipLarge leaves values out that were streamed in and are above 4 KiB:
+	// Row.Bytes gives nothing, Row.Len their length, Table.Stream reads them.
+	// Otherwise they are put together in memory.
+	SkipLarge bool
+
 	row  []byte
 	wide []byte
 	pin  allocator.Pin
@@ -32,7 +37,16 @@ func (t *Table) Get(id RowID, buf *RowBuffer) (Row, error) {
 	return Row{t.schema, row}, nil
 }
 
-func (t *Table) read(id RowID, buf *RowBuffer) (row []byte, err error) {
+func (t *Table) read(id RowID, buf *RowBuffer) ([]byte, error) {
+	row, err := t.readStored(id, buf)
+	if err != nil || header(row)&flagLarge == 0 || buf.SkipLarge {
+		return row, err
+	}
+	return t.inflateGuarded(row, &buf.wide)
+}
+
+// readStored is read of what the row's own pieces have.
+func (t *Table) readStored(id RowID, buf *RowBuffer) (row []byte, err error) {
 	if t.space.Mapped() {
 		defer sys.Recover(&err, &t.space, debug.SetPanicOnFault(true))
 	}

@@ -243,7 +243,7 @@ func (t *Table) indexesCompare(p *place, row []byte) (other RowID, err error) {
 func (x *Index) compare(old, row []byte) (err error) {
 	if x.hashed(old) || x.hashed(row) {
 		var same bool
-		same, err = x.view.keyEqual(old, row)
+		same, err = x.t.keyEqual(x.view, old, row)
 		x.changes = !same
 		return err
 	}

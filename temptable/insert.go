@@ -102,7 +102,7 @@ func (t *Table) Equal(id uint64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return t.schema.keyEqual(row, t.key)
+	return t.keyEqual(t.schema, row, t.key)
 }
 
 // Compile-time check.
@@ -286,6 +286,8 @@ func (t *Table) Rehash(seed uint64) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.eng.seed)
 	maphash.WriteComparable(&h, seed)
-	t.schema.writeKey(&h, t.key)
+	if err := t.writeKey(&h, t.schema, t.key); err != nil {
+		_ = t.fail(err)
+	}
 	return h.Sum64()
 }

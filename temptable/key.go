@@ -140,6 +140,9 @@ func (s *Schema) keyHash(row []byte) (uint64, error) {
 func (s *Schema) hash(row []byte, scratch *keyScratch) (uint64, error) {
 	switch s.key.mode {
 	case keyRow:
+		if header(row)&flagChained != 0 {
+			return s.key.hashColumns(s, row, scratch)
+		}
 		return farm.Hash64(row[headerLen:s.dataEnd(row)]), nil
 	case keyWord:
 		w := s.key.words(row)
@@ -171,9 +174,19 @@ func (s *Schema) keyHashes(dst []uint64, rows []byte, offs []int32) ([]uint64, e
 func (s *Schema) rowHashes(dst []uint64, rows []byte, offs []int32) []uint64 {
 	for i := 1; i < len(offs); i++ {
 		row := rows[offs[i-1]:offs[i]]
+		if header(row)&flagChained != 0 {
+			dst = append(dst, s.wideHash(row))
+			continue
+		}
 		dst = append(dst, farm.Hash64(row[headerLen:s.dataEnd(row)]))
 	}
 	return dst
+}
+
+// wideHash is the hash of a wide row in the mode keyRow.
+func (s *Schema) wideHash(row []byte) uint64 {
+	h, _ := s.key.hashColumns(s, row, nil) // only collations fail
+	return h
 }
 
 // keyWords are the stored bits of the key's columns, as a register or two.
@@ -247,10 +260,23 @@ func (c *column) hash(s *Schema, row []byte, scratch *keyScratch) (uint64, error
 		return farm.Hash64(row[c.off : c.off+int32(c.width)]), nil
 	case c.width != 0:
 		return mixWord(c.orderBits(row)), nil
-	case c.coll != nil:
+	case header(row)&flagLarge != 0:
+		if r, ok := c.large(s, row); ok {
+			return c.largeHash(s, r)
+		}
+	}
+	if c.coll != nil {
 		return c.coll.hash(c.bytes(s, row), scratch)
 	}
-	return farm.Hash64(c.bytes(s, row)), nil
+	return contentHash(c.bytes(s, row)), nil
+}
+
+// largeHash is the hash of a large value, which has no key.
+func (c *column) largeHash(s *Schema, r reference) (uint64, error) {
+	if c.coll != nil {
+		return 0, c.noKey(s)
+	}
+	return r.hash, nil
 }
 
 // keyEqual reports whether the keys of two encoded rows are equal; NULL equals

@@ -39,7 +39,7 @@ func (k *keyReader) Equal(id uint64) (bool, error) {
 		return false, err
 	}
 	defer k.pin.Unpin()
-	return k.x.view.keyEqual(row, k.row)
+	return k.x.t.keyEqual(k.x.view, row, k.row)
 }
 
 // Rehash implements hashindex.Rows with a hash that nobody outside the process
@@ -48,7 +48,9 @@ func (k *keyReader) Rehash(seed uint64) uint64 {
 	var h maphash.Hash
 	h.SetSeed(k.x.t.eng.seed)
 	maphash.WriteComparable(&h, seed)
-	k.x.view.writeKey(&h, k.row)
+	if err := k.x.t.writeKey(&h, k.x.view, k.row); err != nil {
+		_ = k.x.t.fail(err)
+	}
 	return h.Sum64()
 }
 

@@ -132,6 +132,9 @@ func (c *column) appendValueKey(dst []byte, s *Schema, row []byte, open bool) ([
 	case c.width != 0:
 		return appendBig(dst, c.orderBits(row), c.width), nil
 	}
+	if _, ok := c.large(s, row); ok {
+		return dst, c.noKey(s)
+	}
 	start := len(dst)
 	dst, err := c.appendStringKey(dst, c.bytes(s, row))
 	if err != nil || open {

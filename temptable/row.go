@@ -2,6 +2,7 @@ package temptable
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 )
 
@@ -19,6 +20,7 @@ const (
 	flagMoved     = 1 << 12 // a forwarding target: scans skip it
 	flagChained   = 1 << 13 // the encoding goes on in another piece
 	flagPiece     = 1 << 14 // such a piece: scans skip it
+	flagLarge     = 1 << 15 // some values are references: see large.go
 )
 
 // header reads the header of a row or piece.
@@ -144,13 +146,31 @@ func (c *column) bytes(s *Schema, row []byte) []byte {
 
 // wideBytes is bytes where the end offsets have 4 bytes.
 func (c *column) wideBytes(s *Schema, row []byte) []byte {
-	base := s.wideBase()
-	at := s.endsOff + 4*int(c.varIndex)
-	from, to := base, base+int(binary.LittleEndian.Uint32(row[at:]))
-	if c.varIndex > 0 {
-		from += int(binary.LittleEndian.Uint32(row[at-4:]))
+	v, large := c.wideSpan(s, row)
+	if large {
+		return nil
 	}
-	return row[from:to:to]
+	return v
+}
+
+// wideSpan is what a wide row has of a value, and whether that is a reference.
+func (c *column) wideSpan(s *Schema, row []byte) (v []byte, large bool) {
+	mask := endMask(row)
+	from, at := s.wideBase(), s.endsOff+4*int(c.varIndex)
+	end := binary.LittleEndian.Uint32(row[at:])
+	to := from + int(end&mask)
+	if c.varIndex > 0 {
+		from += int(binary.LittleEndian.Uint32(row[at-4:]) & mask)
+	}
+	return row[from:to:to], end&^mask != 0
+}
+
+// endMask has the bits of a 4-byte end offset that are the offset.
+func endMask(row []byte) uint32 {
+	if header(row)&flagLarge != 0 {
+		return endLarge - 1
+	}
+	return math.MaxUint32
 }
 
 // wideBase is where the variable bytes of a wide row start.
@@ -164,7 +184,7 @@ func (s *Schema) dataEnd(row []byte) int {
 		return base
 	case header(row)&flagChained != 0:
 		base = s.wideBase()
-		return base + int(binary.LittleEndian.Uint32(row[base-4:]))
+		return base + int(binary.LittleEndian.Uint32(row[base-4:])&endMask(row))
 	default:
 		return base + int(binary.LittleEndian.Uint16(row[base-2:]))
 	}

@@ -132,7 +132,7 @@ func (t *Table) slotHeader(id RowID) (uint16, error) {
 
 // discardPieces discards a piece and those that follow it.
 func (t *Table) discardPieces(id RowID) error {
-	for id != 0 {
+	for id != 0 && id != t.tail {
 		mem, err := t.space.Arena.Read(id, &t.pin)
 		if err != nil {
 			return err

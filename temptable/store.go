@@ -14,7 +14,8 @@ import (
 // and the first one, which has flagChained and the row's id, holds the length
 // of the whole encoding in its first 8 bytes. The others have flagPiece. They
 // are appended last piece first, so that each knows the id of its successor;
-// a scan meets the first piece after all others.
+// a scan meets the first piece after all others. The chain may go on behind the
+// row with the pieces of its large values (large.go), which end with 0.
 const (
 	pieceHead = 8
 	pieceData = maxPiece - pieceHead
@@ -60,6 +61,7 @@ func (t *Table) storeWide(row []byte, flag uint16) (RowID, error) {
 // is the first of those that were stored.
 func (t *Table) storePieces(row []byte) (id RowID, err error) {
 	var buf [maxPiece]byte
+	id = t.tail
 	for at := lastPiece(len(row)); at != 0; at = pieceBefore(at) {
 		next, err := t.put(fillPiece(&buf, row, at, id, 0))
 		if err != nil {
@@ -137,7 +139,7 @@ func (t *Table) fetchWide(first []byte, wide *[]byte, pin *allocator.Pin) ([]byt
 	n := int(binary.LittleEndian.Uint64(first[pieceHead:]))
 	next := pieceNext(first)
 	row := append((*wide)[:0], first[pieceHead+8:]...)
-	for next != 0 {
+	for next != 0 && len(row) < n {
 		mem, err := t.space.Arena.Read(next, pin)
 		if err != nil {
 			return nil, err

@@ -41,6 +41,7 @@ type Table struct {
 	key   []byte        // the encoded row whose key is being looked for
 	pin   allocator.Pin // of the row that is compared with key
 	wide  []byte        // a row that is stored in pieces, put together
+	tail  RowID         // what follows the pieces of the row that is being stored
 	armed bool          // a guard is on for the whole call
 
 	created time.Time

@@ -14,6 +14,8 @@ type Writer struct {
 	ctx   context.Context
 	count int
 	last  Result
+
+	sources []source // readers of the row
 }
 
 // Writer starts a statement. The context is looked at every 1,024 rows.
@@ -36,9 +38,12 @@ func (w *Writer) Insert() (id RowID, added bool, err error) {
 			return 0, false, err
 		}
 	}
-	row, err := w.finish()
-	if err == nil {
+	if len(w.sources) > 0 {
+		w.last, err = w.insertStreamed()
+	} else if row, e := w.finish(); e == nil {
 		w.last, err = w.t.insertOne(row)
+	} else {
+		err = e
 	}
 	w.begin()
 	if err != nil {
