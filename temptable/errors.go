@@ -43,6 +43,8 @@ var (
 	ErrDisabled = errors.New("temptable: index is disabled")
 	// ErrNotOrdered is returned for a lookup by order in an index without one.
 	ErrNotOrdered = errors.New("temptable: index is not ordered")
+	// ErrNoKey is returned by Upserter for a table that is not distinct.
+	ErrNoKey = errors.New("temptable: table is not distinct")
 	// ErrSavepoint is returned for a savepoint that is no longer open.
 	ErrSavepoint = errors.New("temptable: no such savepoint")
 )

@@ -17,6 +17,8 @@ type extras struct {
 	old  []byte // the row that is deleted or updated, whole
 	wide []byte // for reading it
 
+	patch *rowWriter // of Handle
+
 	gens map[RowID]uint16 // invariants: how often a slot was used again
 }
 

@@ -214,6 +214,7 @@ func (h *harness) rollback() {
 	}
 	h.m.rows = slices.Clone(s.rows)
 	h.m.saves = h.m.saves[:n+1]
+	h.gone = h.gone[:0] // what comes next may lie across their places
 	h.m.refill()
 	h.clampCursors()
 }

@@ -154,7 +154,7 @@ func (h *harness) newTable() {
 	var key []int
 	switch h.r.IntN(4) {
 	case 0: // duplicates are welcome
-	case 1:
+	case 1, 2:
 		key = []int{h.r.IntN(len(cols))}
 		opts = append(opts, Distinct(key...))
 	default:
@@ -271,12 +271,7 @@ func (h *harness) insertBatch() { h.load(h.r.IntN(300)) }
 
 // load inserts n rows as a batch.
 func (h *harness) load(n int) {
-	rows := make([][]modelVal, n)
-	for k := range rows {
-		rows[k] = h.vals()
-	}
-	h.columns(rows)
-	h.res = slices.Grow(h.res[:0], n)[:n]
+	rows := h.rows(n)
 	done, err := h.tab.InsertBatch(h.ctx, &h.batch, h.res)
 	if !h.refused(err) && done != n {
 		h.fail("%d of %d rows done", done, n)
@@ -284,6 +279,17 @@ func (h *harness) load(n int) {
 	for k, vals := range rows[:done] {
 		h.took(vals, h.res[k])
 	}
+}
+
+// rows makes n rows, and h.batch of them.
+func (h *harness) rows(n int) [][]modelVal {
+	rows := make([][]modelVal, n)
+	for k := range rows {
+		rows[k] = h.vals()
+	}
+	h.columns(rows)
+	h.res = slices.Grow(h.res[:0], n)[:n]
+	return rows
 }
 
 // columns makes h.batch of rows.
@@ -456,6 +462,9 @@ func (h *harness) operations() []modelOp {
 		{"delete", 80, h.delete},
 		{"deleteMany", 15, h.deleteMany},
 		{"update", 120, h.update},
+		{"upsert", 30, h.upsert},
+		{"upsertBatch", 15, h.upsertBatch},
+		{"handle", 40, h.handle},
 		{"openCursor", 20, h.openCursor},
 		{"cloneCursor", 12, h.cloneCursor},
 		{"closeCursor", 40, h.closeCursor},

@@ -117,6 +117,10 @@ var _ hashindex.Rows = (*Table)(nil)
 // the disk tier take. The rows are hashed, and their index slots read ahead,
 // some hundred at a time.
 func (t *Table) InsertBatch(ctx context.Context, b *Batch, res []Result) (n int, err error) {
+	return t.insertBatch(ctx, b, res, nil)
+}
+
+func (t *Table) insertBatch(ctx context.Context, b *Batch, res []Result, fold *folder) (n int, err error) {
 	if res != nil && len(res) < b.N {
 		return 0, fmt.Errorf("temptable: insert into %s: %d results for %d rows: %w", t.name, len(res), b.N, ErrBatch)
 	}
@@ -126,7 +130,7 @@ func (t *Table) InsertBatch(ctx context.Context, b *Batch, res []Result) (n int,
 	defer t.end()
 	s := t.eng.scratch.take(t)
 	defer t.eng.scratch.give(t, s)
-	ins := inserter{t: t, b: b, res: res, s: s}
+	ins := inserter{t: t, b: b, res: res, s: s, fold: fold}
 	for ins.done < b.N && err == nil {
 		if err = canceled(ctx, "insert into", t.name); err == nil {
 			err = ins.chunk()
@@ -141,7 +145,8 @@ type inserter struct {
 	b    *Batch
 	res  []Result
 	s    *batchScratch
-	done int // rows processed
+	done int     // rows processed
+	fold *folder // nil: rows that are there stay as they are
 }
 
 // chunk encodes, hashes and inserts as many rows as the scratch holds.
@@ -176,6 +181,10 @@ func (i *inserter) rows(n int) error {
 	hashes, err := i.t.schema.keyHashes(i.s.hashes[:0], i.s.buf, i.s.enc.offs[:n+1])
 	if err != nil {
 		return err
+	}
+	if i.fold != nil {
+		i.t.index.Touch(hashes)
+		return i.foldAll(hashes)
 	}
 	if i.t.space.Has(Disk) {
 		return i.insertAhead(hashes)

@@ -126,7 +126,9 @@ func (x *modelIndex) fill(m *model) bool {
 		if _, there := x.keys[k]; there && unique {
 			return false
 		}
-		x.put(m, r.id, r.vals)
+		if unique {
+			x.keys[k] = plain(r.id)
+		}
 	}
 	return true
 }
