@@ -48,19 +48,25 @@ func Open(o Options) (*Pool, error) {
 // MaxExtent, whose pages have been touched. It waits for the device only if
 // neither a released extent nor the worker's is there. It returns an [*Error].
 func (p *Pool) Acquire(n int) (Extent, error) {
+	e, _, err := p.AcquireReady(n)
+	return e, err
+}
+
+// AcquireReady is Acquire that also says whether the extent was ready.
+func (p *Pool) AcquireReady(n int) (e Extent, ready bool, err error) {
 	p.launch()
 	piece, ready, err := p.space.AllocWarm(n)
 	if err != nil && p.scrubAll() {
 		piece, ready, err = p.space.AllocWarm(n)
 	}
 	if err != nil {
-		return Extent{}, err
+		return Extent{}, false, err
 	}
 	p.count(ready)
 	if !p.space.Ready(n) {
 		p.prepare(n)
 	}
-	return Extent{piece}, nil
+	return Extent{piece}, ready, nil
 }
 
 func (p *Pool) count(ready bool) {
