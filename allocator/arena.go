@@ -24,23 +24,28 @@ func (id RowID) block() int   { return int(id >> offBits) }
 func (id RowID) offset() int  { return int(id&offMask) << 3 }
 func roundUp(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 func floorPow2(n int) int     { return 1 << (bits.Len(uint(n)) - 1) }
-func ceilPow2(n int) int      { return 1 << bits.Len(uint(n-1)) }
 
 // Place returns the block that the id lies in and the offset there.
 func (id RowID) Place() (block, off int) { return id.block(), id.offset() }
 
 // Arena is the rows of one table: blocks numbered from 1, filled one after the
-// other. It never gives back a block while the table lives, except through
-// Trim: Release and Reset only move the end back, so no boundary can thrash.
+// other. Release and Reset only move the end back and keep the blocks, so no
+// boundary can thrash; what lies behind the end is the first to go when RAM is
+// short.
+//
+// A block takes 96 bytes of Go heap: there are 16 of each power of two that the
+// table has passed, then one for 8 MiB, and those that limits cut short.
 type Arena struct {
 	space *Space
 	mem   [][]byte // by block number, nil where the block is on disk; mem[0] is nil
 	block []Block  // by block number
-	cur   int      // the block that the end lies in, 0 before the first
-	off   int      // the end: where the next piece goes in it
 	size  int64    // bytes of all blocks
-	tail  Pin      // the page that the end lies in, while that block is on disk
 	cold  int      // the blocks below this number have been considered for moving down
+
+	cur  int    // the block that the end lies in, 0 before the first
+	off  int    // the end: where the next piece goes in it
+	here []byte // that block's memory up to the end of the page, nil on disk
+	tail Pin    // the page that the end lies in, while that block is on disk
 
 	inlineMem   [4][]byte
 	inlineBlock [4]Block
@@ -64,34 +69,57 @@ func (a *Arena) End() RowID { return RowID(a.cur)<<offBits + RowID(a.off>>3) }
 
 // Release moves the end back to m, a mark taken since the last Reset. What was
 // appended after it is gone; its blocks are used again by what comes next.
-func (a *Arena) Release(m Mark) { a.cur, a.off = m.cur, m.off }
+func (a *Arena) Release(m Mark) {
+	a.moveTo(m.cur, m.off)
+	a.cold = min(a.cold, max(m.cur, 1))
+}
 
 // Reset empties the arena and keeps its blocks.
-func (a *Arena) Reset() { a.Release(Mark{}) }
+func (a *Arena) Reset() {
+	a.Release(Mark{})
+	keep := 1
+	for i := 1; i < len(a.block); i++ {
+		if a.block[i].size != 0 { // not dropped
+			a.block[keep], a.mem[keep] = a.block[i], a.mem[i]
+			keep++
+		}
+	}
+	a.block, a.mem = a.block[:keep], a.mem[:keep]
+}
+
+// moveTo sets the end.
+func (a *Arena) moveTo(cur, off int) {
+	a.cur, a.off = cur, off
+	mem := a.mem[cur]
+	a.here = mem[:min(pageEnd(off), len(mem))]
+}
+
+// pageEnd is where the page ends that a byte put at off would lie in.
+func pageEnd(off int) int { return off&^(DiskPage-1) + DiskPage }
 
 // Append copies piece to the end and returns its id. The length is a positive
 // multiple of 8, at most MaxPiece. On an error the arena is as it was. Cost: a
 // copy; a block's worth of pieces pays once for the next block.
 func (a *Arena) Append(piece []byte) (RowID, error) {
-	end := a.off + len(piece)
-	if a.cur != 0 && a.mem[a.cur] != nil && end <= a.off|(DiskPage-1)+1 && end <= len(a.mem[a.cur]) {
-		copy(a.mem[a.cur][a.off:end], piece)
-		id := ID(a.cur, a.off)
-		a.off = end
-		return id, nil
+	off := a.off
+	end := off + len(piece)
+	if end > len(a.here) {
+		return a.appendSlow(piece)
 	}
-	return a.appendSlow(piece)
+	copy(a.here[off:end], piece)
+	a.off = end
+	return ID(a.cur, off), nil
 }
 
 // appendSlow is Append at the end of a page, at the end of a block, and on the
 // disk tier.
 func (a *Arena) appendSlow(piece []byte) (RowID, error) {
 	was := a.Mark()
-	if err := a.seek(len(piece)); err != nil {
-		a.Release(was)
-		return 0, err
+	err := a.seek(len(piece))
+	if err == nil {
+		err = a.write(piece)
 	}
-	if err := a.write(piece); err != nil {
+	if err != nil {
 		a.Release(was)
 		return 0, err
 	}
@@ -106,21 +134,22 @@ func (a *Arena) seek(n int) error {
 	if a.cur == 0 {
 		return a.nextBlock()
 	}
-	size := a.block[a.cur].size
-	page := min(roundUp(a.off+1, DiskPage), size)
-	if a.off+n <= page {
+	size := int(a.block[a.cur].size)
+	page := min(roundUp(a.off, DiskPage), size)
+	switch {
+	case a.off == page: // nothing is left of the page before
+	case a.off+n <= page:
 		return nil
-	}
-	if a.off < page {
+	default:
 		if err := a.write(endOfPage[:]); err != nil {
 			return err
 		}
 	}
-	if page < size {
-		a.off = page
-		return nil
+	if page == size {
+		return a.nextBlock()
 	}
-	return a.nextBlock()
+	a.moveTo(a.cur, page)
+	return nil
 }
 
 // endOfPage is the header of a row of no length: the rest of the page is
@@ -151,20 +180,26 @@ func (a *Arena) write(p []byte) error {
 // there is none.
 func (a *Arena) nextBlock() error {
 	if a.cur+1 < len(a.block) {
-		a.cur, a.off = a.cur+1, 0
-		return nil
-	}
-	if len(a.block) == maxBlocks {
-		return fmt.Errorf("allocator: table has %d blocks: %w", len(a.block), ErrTableLimit)
-	}
-	b, err := a.space.take(a.nextSize(), Page, Rows)
-	if err != nil {
+		a.space.refilled()
+	} else if err := a.addBlock(); err != nil {
 		return err
 	}
-	a.block = append(a.block, b)
-	a.mem = append(a.mem, b.mem)
+	a.moveTo(a.cur+1, 0)
+	return nil
+}
+
+func (a *Arena) addBlock() error {
+	if len(a.block) == maxBlocks {
+		return fmt.Errorf("allocator: table has %d blocks: %w", maxBlocks-1, ErrTableLimit)
+	}
+	a.block = append(a.block, Block{})
+	b := &a.block[len(a.block)-1]
+	if err := a.space.take(b, a.nextSize(), a.leastSize()); err != nil {
+		a.block = a.block[:len(a.block)-1]
+		return err
+	}
+	a.mem = append(a.mem, b.mem())
 	a.size += int64(b.size)
-	a.cur, a.off = len(a.block)-1, 0
 	return nil
 }
 
@@ -175,10 +210,16 @@ func (a *Arena) nextSize() int {
 	case a.size < 2*Page:
 		return Page
 	case a.size < DiskPage:
-		return int(a.size)
+		return floorPow2(int(a.size))
 	}
-	return min(max(floorPow2(int(a.size/16)), DiskPage), MaxBlock)
+	return clampPow2(a.size/16, DiskPage, MaxBlock)
 }
+
+// leastSize is what it may be where a limit leaves no more: a page of RAM as
+// long as that matters to the table. Below RAM it would take a DiskPage.
+func (a *Arena) leastSize() int { return clampPow2(a.size/64, Page, DiskPage) }
+
+func clampPow2(n int64, lo, hi int) int { return floorPow2(int(min(max(n, int64(lo)), int64(hi)))) }
 
 // Blocks returns the number of the last block that holds rows.
 func (a *Arena) Blocks() int { return a.cur }
@@ -188,51 +229,12 @@ func (a *Arena) Used(no int) int {
 	if no == a.cur {
 		return a.off
 	}
-	return a.block[no].size
+	return int(a.block[no].size)
 }
 
-// Pin holds at most one page of the disk table in memory. The zero Pin holds
-// none. It must be unpinned before another Pin is used, and before the arena
-// is changed.
-type Pin struct {
-	frame *disktable.Frame
-	mem   []byte
-	block int
-	no    int
-	held  bool
-}
-
-// Unpin lets the page go. What Read returned from the disk tier dies.
-func (p *Pin) Unpin() {
-	if p.held {
-		p.frame.Unpin()
-		p.held = false
-	}
-}
-
-func (p *Pin) page(a *Arena, block, no int, how disktable.How) ([]byte, error) {
-	same := p.frame != nil && p.block == block && p.no == no
-	if p.held && same {
-		return p.mem, nil
-	}
-	p.Unpin()
-	b := &a.block[block]
-	if same && p.frame.Repin(b.disk, no) {
-		p.mem, p.held = p.frame.Bytes(), true
-		return p.mem, nil
-	}
-	f, err := a.space.alloc.disk.Pin(b.disk, no, how)
-	if err != nil {
-		p.frame = nil
-		return nil, err
-	}
-	*p = Pin{frame: f, mem: f.Bytes(), block: block, no: no, held: true}
-	return p.mem, nil
-}
-
-// Read returns the bytes from id to the end of its page. Cost: two loads where
-// the block can be addressed; otherwise a pin of its page, which p keeps until
-// it is used again. The id must be one that Append returned.
+// Read returns the bytes from id to the end of its page, or further. Cost: two
+// loads where the block can be addressed; otherwise a pin of its page, which p
+// keeps until it is used again. The id must be one that Append returned.
 func (a *Arena) Read(id RowID, p *Pin) ([]byte, error) {
 	if mem := a.mem[id.block()]; mem != nil {
 		return mem[id.offset():], nil
@@ -294,11 +296,12 @@ func (a *Arena) moveDown() (int, error) {
 		return 0, nil
 	}
 	b := &a.block[a.cold]
+	freed := int(b.size)
 	if err := a.space.lower(b); err != nil {
 		return 0, err
 	}
-	a.mem[a.cold] = b.mem
-	return b.size, nil
+	a.mem[a.cold] = b.mem()
+	return freed, nil
 }
 
 // movable reports whether moveDown would find something to move.
@@ -307,7 +310,7 @@ func (a *Arena) movable() bool {
 		return true
 	}
 	for ; a.cold < a.cur; a.cold++ {
-		if a.block[a.cold].tier == RAM {
+		if b := &a.block[a.cold]; b.tier == RAM && b.size != 0 {
 			return true
 		}
 	}
@@ -322,15 +325,15 @@ func (a *Arena) dropUnused() int {
 		a.size -= int64(b.size)
 		a.space.give(b, Rows)
 		if b.tier == RAM {
-			return b.size
+			return int(b.size)
 		}
 	}
 	return 0
 }
 
 // Drop gives block no back while the table lives: what was in it is gone, and
-// Holds says so. No more may be appended then, and blocks are dropped in
-// ascending order.
+// Holds says so. No more may be appended then before Reset, and blocks are
+// dropped in ascending order.
 func (a *Arena) Drop(no int) {
 	b := a.block[no]
 	if b.size == 0 {
@@ -339,16 +342,18 @@ func (a *Arena) Drop(no int) {
 	a.block[no], a.mem[no] = Block{}, nil
 	a.size -= int64(b.size)
 	a.cold = max(a.cold, no+1)
+	if no == a.cur {
+		a.moveTo(no, 0)
+	}
 	a.space.give(b, Rows)
 }
 
-// free gives every block back.
-func (a *Arena) free() {
+// freeBelow gives back every block that is not RAM.
+func (a *Arena) freeBelow() {
 	a.tail.Unpin()
 	for i := 1; i < len(a.block); i++ {
-		if a.block[i].size != 0 {
+		if a.block[i].tier != RAM {
 			a.space.give(a.block[i], Rows)
 		}
 	}
-	*a = Arena{}
 }

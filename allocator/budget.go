@@ -1,140 +1,118 @@
 package allocator
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"sync/atomic"
+import "sync/atomic"
+
+// Values of a limit of an owner or a table, beside bytes. 0 is no limit of its
+// own, too; what is above it holds in any case.
+const (
+	Unlimited int64 = -1
+	Disabled  int64 = -2 // nothing on this tier
 )
 
-// Errors of the budgets. Each names one cause; a *LimitError matches one of
-// them and says the level, the limit, the use and what was asked for.
-var (
-	// ErrTableLimit is returned when a table's own limit (tmp_table_size)
-	// refuses and no lower tier is permitted.
-	ErrTableLimit = errors.New("table limit reached")
-	// ErrOwnerLimit is returned when an owner's limit refuses.
-	ErrOwnerLimit = errors.New("owner limit reached")
-	// ErrRAMLimit is returned when temptable_max_ram refuses and there is no
-	// tier below it for what was asked.
-	ErrRAMLimit = errors.New("RAM limit reached")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("closed")
-)
-
-// LimitError says which limit refused.
-type LimitError struct {
-	Level string // "engine", or the kind and name of an owner or table
-	Tier  Tier
-	Limit int64 // bytes
-	Used  int64 // bytes in use when it refused
-	Want  int64 // bytes asked for
-	kind  error
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%v: %s: %s limit %d B, in use %d B, asked for %d B",
-		e.kind, e.Level, e.Tier, e.Limit, e.Used, e.Want)
-}
-
-// Is reports whether target is the sentinel of the level that refused.
-func (e *LimitError) Is(target error) bool { return target == e.kind }
-
-// Limits bound the bytes of an owner or a table, tier by tier. 0 is no limit
-// of its own (what is above still holds), a negative limit permits nothing.
+// Limits bound the bytes of an owner or a table, tier by tier: a number of
+// bytes, 0, Unlimited or Disabled.
 type Limits struct {
 	RAM  int64
 	Mmap int64
 	Disk int64
 }
 
-func (l Limits) of(t Tier) int64 { return [...]int64{l.RAM, l.Mmap, l.Disk}[t] }
+const noLimit = 1 << 62
 
-// gauge is a counter with a limit and a high-water mark.
-type gauge struct {
-	limit atomic.Int64 // math.MaxInt64: none
-	used  atomic.Int64
-	peak  atomic.Int64
-	hits  atomic.Int64 // times that it refused
-}
-
-func (g *gauge) setLimit(n int64) {
+// inBytes is a limit as a number of bytes.
+func inBytes(limit int64) int64 {
 	switch {
-	case n == 0:
-		n = math.MaxInt64
-	case n < 0:
-		n = 0
+	case limit > 0:
+		return min(limit, noLimit)
+	case limit == Disabled:
+		return 0
 	}
-	g.limit.Store(n)
+	return noLimit
 }
 
-// take adds n unless the limit forbids it; used never passes the limit, not
-// even for a moment. Cost: two atomic operations.
+// gauge is a counter of the engine, with a limit and a high-water mark.
+type gauge struct {
+	limit atomic.Int64 // as in Limits
+	used  atomic.Int64
+	peak  atomic.Int64 // before the last give: see highest
+}
+
+func (g *gauge) max() int64 { return inBytes(g.limit.Load()) }
+
+// room is how much the limit leaves; below 0 if the limit was lowered.
+func (g *gauge) room() int64 { return g.max() - g.used.Load() }
+
+// take counts n bytes, n > 0, unless the limit forbids it: used never passes
+// the limit, not even for a moment.
 func (g *gauge) take(n int64) bool {
 	for {
 		used := g.used.Load()
-		if n > g.limit.Load()-used {
+		if n > g.max()-used {
 			return false
 		}
 		if g.used.CompareAndSwap(used, used+n) {
-			g.raise(used + n)
 			return true
 		}
 	}
 }
 
-func (g *gauge) raise(now int64) {
-	for {
-		p := g.peak.Load()
-		if now <= p || g.peak.CompareAndSwap(p, now) {
-			return
-		}
+// give takes n bytes back. The count is highest just before that, so this is
+// where the high-water mark is kept.
+func (g *gauge) give(n int64) {
+	was := g.used.Add(-n) + n
+	for p := g.peak.Load(); was > p && !g.peak.CompareAndSwap(p, was); p = g.peak.Load() {
 	}
 }
 
-func (g *gauge) give(n int64) { g.used.Add(-n) }
+// highest is the most that was in use.
+func (g *gauge) highest() int64 { return max(g.peak.Load(), g.used.Load()) }
 
-// account is a node of the budget tree: a table, or an owner above it.
+// account is a node of the budget tree: an owner, or a table of one.
 type account struct {
-	parent *account
-	kind   error // ErrTableLimit or ErrOwnerLimit
-	name   string
-	tiers  [numTiers]gauge
+	name  string
+	owner *Owner // whose lock guards the rest
+	tiers [numTiers]meter
 }
 
-func (a *account) init(parent *account, kind error, name string, l Limits) {
-	a.parent, a.kind, a.name = parent, kind, name
-	a.setLimits(l)
+// meter is a gauge for who holds a lock.
+type meter struct {
+	limit int64 // as in Limits
+	used  int64
+	peak  int64
 }
+
+func (m *meter) take(n int64) bool {
+	if n > inBytes(m.limit)-m.used {
+		return false
+	}
+	m.used += n
+	return true
+}
+
+func (m *meter) give(n int64) {
+	m.peak = max(m.peak, m.used)
+	m.used -= n
+}
+
+func (m *meter) highest() int64 { return max(m.peak, m.used) }
 
 func (a *account) setLimits(l Limits) {
-	for t := range numTiers {
-		a.tiers[t].setLimit(l.of(t))
-	}
+	a.tiers[RAM].limit, a.tiers[Mmap].limit, a.tiers[Disk].limit = l.RAM, l.Mmap, l.Disk
 }
 
-// take charges n bytes to a and everything above it, or to none. It returns
-// the account that refused, nil when none did.
-func (a *account) take(t Tier, n int64) (refused *account) {
-	for x := a; x != nil; x = x.parent {
-		if !x.tiers[t].take(n) {
-			for y := a; y != x; y = y.parent {
-				y.tiers[t].give(n)
-			}
-			x.tiers[t].hits.Add(1)
-			return x
-		}
+func (a *account) isTable() bool { return a != &a.owner.acct }
+
+// kind is the sentinel of the account's level.
+func (a *account) kind() error {
+	if a.isTable() {
+		return ErrTableLimit
 	}
-	return nil
+	return ErrOwnerLimit
 }
 
-func (a *account) give(t Tier, n int64) {
-	for x := a; x != nil; x = x.parent {
-		x.tiers[t].give(n)
-	}
-}
-
-func (a *account) refusal(t Tier, want int64) error {
-	g := &a.tiers[t]
-	return &LimitError{Level: a.name, Tier: t, Limit: g.limit.Load(), Used: g.used.Load(), Want: want, kind: a.kind}
+// read returns the limit of a tier in bytes, and what is in use.
+func (a *account) read(t Tier) (limit, used int64) {
+	a.owner.mu.Lock()
+	defer a.owner.mu.Unlock()
+	return inBytes(a.tiers[t].limit), a.tiers[t].used
 }

@@ -2,123 +2,67 @@ package allocator
 
 import (
 	"fmt"
-
-	"github.com/spillway-db/spillway/internal/sys"
-	"github.com/spillway-db/spillway/spill/disktable"
+	"time"
 )
 
 // AllocIndex returns n zeroed bytes for an index, n a power of two from Page
-// to MaxBlock. They are RAM if any can be had, if need be by moving cold rows
-// down, otherwise (from DiskPage up) an extent. The error is the refusal of
-// the lowest of these.
+// to MaxBlock, aligned to Page. They are RAM if any can be had, if need be by
+// moving rows down, otherwise (part of) an extent. The error is the refusal of
+// the lower of these that the engine has; an index that meets it spills by
+// itself, if there is a disk table. It names no holders: most of the time it is
+// no answer to a user. ErrSize for another n.
 func (s *Space) AllocIndex(n int) ([]byte, error) {
-	b, err := s.takePriority(n, Index)
-	if err != nil {
-		if m, e := s.takeMapped(n, n, Index); e == nil {
-			b, err = m, nil
-		} else if e != errNoTier {
-			err = e
-		}
+	if n < Page || n > MaxBlock || n&(n-1) != 0 {
+		return nil, fmt.Errorf("allocator: %d bytes of index memory: %w", n, ErrSize)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("allocator: %d bytes of index memory: %w", n, err)
+	var b Block
+	if why := s.takeIndex(&b, n); why.refused() {
+		return nil, fmt.Errorf("index memory: %w", s.alloc.plainError(why))
 	}
-	clear(b.mem[:n])
-	return b.mem[:n:n], nil
+	mem := b.mem()[:n:n]
+	if err := s.alloc.guarded(b.tier, func() { clear(mem) }); err != nil {
+		s.give(b, Index)
+		return nil, fmt.Errorf("allocator: clear %d bytes of index memory: %w", n, err)
+	}
+	return mem, nil
 }
 
-// FreeIndex gives back what AllocIndex returned.
+func (s *Space) takeIndex(b *Block, n int) refusal {
+	why := s.takePriority(b, n)
+	if why.refused() {
+		s.refused(why)
+		if s.alloc.pool != nil {
+			why = s.mapIndex(b, n)
+		}
+	}
+	if why.refused() && s.alloc.disk == nil {
+		if last := s.takeLast(b, n, Index); !last.refused() {
+			return last
+		}
+	}
+	return why
+}
+
+// mapIndex takes index memory from a mapped file, after RAM has refused.
+func (s *Space) mapIndex(b *Block, n int) refusal {
+	since := time.Now()
+	why := s.takeFrom(b, Mmap, max(n, DiskPage), max(n, DiskPage), Index)
+	if why.refused() {
+		s.refused(why)
+	} else {
+		s.spilled(b, Index, false, since)
+	}
+	return why
+}
+
+// FreeIndex gives back what AllocIndex returned, whole.
 func (s *Space) FreeIndex(mem []byte) { s.give(s.blockAt(mem), Index) }
 
 // blockAt returns the block that AllocIndex returned as mem.
 func (s *Space) blockAt(mem []byte) Block {
-	b := Block{mem: mem, size: len(mem), held: len(mem)}
 	if p, ok := s.alloc.ram.pieceAt(mem); ok {
-		b.ram = p
-		return b
+		return ramBlock(p)
 	}
-	b.held = max(len(mem), DiskPage)
-	b.tier, b.ext = Mmap, s.alloc.pool.At(mem, b.held)
-	return b
-}
-
-// pieceAt returns the piece that mem is, if it is one.
-func (r *ram) pieceAt(mem []byte) (piece, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.chunks {
-		if off, ok := sys.Offset(c.mem, mem); ok {
-			return piece{c, off, len(mem)}, true
-		}
-	}
-	return piece{}, false
-}
-
-// frames is the RAM of the disk table's cache.
-type frames struct{ a *Allocator }
-
-// Frame returns a page of RAM, or nil when the limit leaves none.
-func (f frames) Frame() []byte {
-	p, err := f.a.ram.take(disktable.PageSize)
-	if err == errRAMFull {
-		f.a.flushIdle()
-		p, err = f.a.ram.take(disktable.PageSize)
-	}
-	if err != nil {
-		return nil
-	}
-	f.a.cache.Add(disktable.PageSize)
-	return p.bytes()
-}
-
-// FreeFrame gives back what Frame returned.
-func (f frames) FreeFrame(mem []byte) {
-	p, ok := f.a.ram.pieceAt(mem)
-	if !ok {
-		panic("allocator: a frame that is not ours")
-	}
-	f.a.cache.Add(-disktable.PageSize)
-	f.a.ram.give(p)
-}
-
-// ChargeHeap charges n bytes of Go heap to the engine's RAM: scratch of batches
-// and buffers of cursors. n may be negative.
-func (s *Space) ChargeHeap(n int) error {
-	for !s.alloc.chargeHeap(n) {
-		s.why[RAM] = nil
-		if freed, err := s.makeRoom(); err != nil || freed == 0 {
-			return fmt.Errorf("allocator: %d bytes of scratch: %w", n, s.alloc.ram.refusal(int64(n)))
-		}
-	}
-	return nil
-}
-
-// ChargeHeap is the same for who must not move blocks of a table.
-func (a *Allocator) ChargeHeap(n int) error {
-	if !a.chargeHeap(n) {
-		return fmt.Errorf("allocator: %d bytes of buffers: %w", n, a.ram.refusal(int64(n)))
-	}
-	return nil
-}
-
-// RefundHeap takes back a charge.
-func (a *Allocator) RefundHeap(n int) {
-	a.heap.Add(-int64(n))
-	a.ram.budget.give(int64(n))
-}
-
-func (a *Allocator) chargeHeap(n int) bool {
-	a.ram.mu.Lock()
-	ok := a.ram.charge(int64(n))
-	a.ram.mu.Unlock()
-	if !ok {
-		a.flushIdle()
-		a.ram.mu.Lock()
-		ok = a.ram.charge(int64(n))
-		a.ram.mu.Unlock()
-	}
-	if ok {
-		a.heap.Add(int64(n))
-	}
-	return ok
+	n := max(len(mem), DiskPage)
+	return mappedBlock(s.alloc.pool.At(mem, n))
 }

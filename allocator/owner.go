@@ -10,39 +10,35 @@ import (
 // owner's. Owners nest. It is safe for concurrent use.
 type Owner struct {
 	alloc *Allocator
-	acct  account
+	above *Owner // whose limits hold, too; nil below the root
 
-	mu     sync.Mutex
-	idle   [len(idleSizes)]idleBlocks
+	mu     sync.Mutex // guards what follows, and the accounts of its tables
+	acct   account
+	idle   idleBlocks
 	spaces *Space // the first of the list of its tables
 	sealed bool
+	gone   gone // what its former tables, and owners below it, did
 
 	// The tree of owners, under Allocator.mu.
 	parent, child, next, prev *Owner
+	keeper                    link // under Allocator.keepers
 }
 
-// idleSizes are the blocks that an owner keeps when they are freed, and
-// idleCount how many of each: what small tables use, 128 KiB in all.
-var idleSizes = [...]int{Page, 2 * Page, DiskPage}
-
-const idleCount = 4
-
-type idleBlocks struct {
-	n     int
-	piece [idleCount]piece
-}
-
-// Root is the owner at the top, which has no limits of its own and no tables.
+// Root is the owner at the top. It has no limits, no tables, and counts nothing.
 func (a *Allocator) Root() *Owner { return &a.root }
 
 // NewOwner makes an owner below parent. ErrClosed if that is sealed.
 func (a *Allocator) NewOwner(name string, parent *Owner, l Limits) (*Owner, error) {
 	o := &Owner{alloc: a, parent: parent}
-	o.acct.init(&parent.acct, ErrOwnerLimit, name, l)
+	if parent != &a.root {
+		o.above = parent
+	}
+	o.acct.name, o.acct.owner = name, o
+	o.acct.setLimits(l)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if parent.isSealed() {
-		return nil, fmt.Errorf("allocator: owner %q: %w", parent.acct.name, ErrClosed)
+		return nil, fmt.Errorf("allocator: new owner below %q: %w", parent.Name(), ErrClosed)
 	}
 	o.next = parent.child
 	if o.next != nil {
@@ -85,12 +81,14 @@ func (o *Owner) Table() Lock {
 // Remove takes a sealed owner without tables and owners out of the tree and
 // gives its idle blocks back. Removing again does nothing.
 func (o *Owner) Remove() {
+	o.alloc.keepers.remove(o)
 	o.flush()
 	o.alloc.mu.Lock()
 	defer o.alloc.mu.Unlock()
 	if o.parent == nil {
 		return
 	}
+	o.parent.inherit(o)
 	if o.next != nil {
 		o.next.prev = o.prev
 	}
@@ -100,6 +98,26 @@ func (o *Owner) Remove() {
 		o.parent.child = o.next
 	}
 	o.parent, o.next, o.prev = nil, nil, nil
+}
+
+// inherit keeps the counters of an owner below o that is removed.
+func (o *Owner) inherit(child *Owner) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.gone.add(&child.gone)
+}
+
+// unlink takes a table out of the list. The lock is held.
+func (o *Owner) unlink(s *Space) {
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		o.spaces = s.next
+	}
+	s.next, s.prev = nil, nil
 }
 
 // walk calls f for o and every owner below it until f returns false. The
@@ -118,72 +136,26 @@ func (o *Owner) walk(f func(*Owner) bool) bool {
 
 // SetLimits changes the limits. What is in use above a lower limit stays; the
 // next block obeys.
-func (o *Owner) SetLimits(l Limits) { o.acct.setLimits(l) }
+func (o *Owner) SetLimits(l Limits) {
+	o.mu.Lock()
+	o.acct.setLimits(l)
+	o.mu.Unlock()
+}
 
 // Name returns the name given to NewOwner.
 func (o *Owner) Name() string { return o.acct.name }
 
-// Used and Peak return the bytes that the owner's tables have and had at most
-// on tier t.
-func (o *Owner) Used(t Tier) int64 { return o.acct.tiers[t].used.Load() }
-func (o *Owner) Peak(t Tier) int64 { return o.acct.tiers[t].peak.Load() }
-
-// flush gives the idle blocks back to the engine.
-func (o *Owner) flush() {
+// Used returns the bytes that the tables of o, and of the owners below it,
+// have on tier t.
+func (o *Owner) Used(t Tier) int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := range o.idle {
-		for c := &o.idle[i]; c.n > 0; c.n-- {
-			o.alloc.ram.give(c.piece[c.n-1])
-		}
-	}
+	return o.acct.tiers[t].used
 }
 
-func idleClass(size int) int {
-	for i, s := range idleSizes {
-		if s == size {
-			return i
-		}
-	}
-	return -1
-}
-
-// takeIdle returns an idle block of exactly size bytes.
-func (o *Owner) takeIdle(size int) (piece, bool) {
-	i := idleClass(size)
-	if i < 0 {
-		return piece{}, false
-	}
+// Peak returns the most that Used has been.
+func (o *Owner) Peak(t Tier) int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	c := &o.idle[i]
-	if c.n == 0 {
-		return piece{}, false
-	}
-	c.n--
-	return c.piece[c.n], true
-}
-
-// keepIdle keeps a freed block, or reports that it has enough.
-func (o *Owner) keepIdle(p piece) bool {
-	i := idleClass(p.size)
-	if i < 0 {
-		return false
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	c := &o.idle[i]
-	if c.n == idleCount || o.sealed {
-		return false
-	}
-	c.piece[c.n] = p
-	c.n++
-	return true
-}
-
-// flushIdle gives the idle blocks of every owner back to the engine.
-func (a *Allocator) flushIdle() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.root.walk(func(o *Owner) bool { o.flush(); return true })
+	return o.acct.tiers[t].highest()
 }

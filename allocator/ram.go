@@ -3,88 +3,102 @@ package allocator
 import (
 	"errors"
 	"fmt"
-	"math/bits"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spillway-db/spillway/internal/buddy"
 	"github.com/spillway-db/spillway/internal/sys"
 )
 
-// errRAMFull says that temptable_max_ram refused; Space turns it into a
-// *LimitError where it is the caller's answer. It is static so that asking at
-// the limit allocates nothing.
+// errRAMFull says that temptable_max_ram refused. It is static: asking at the
+// limit allocates nothing.
 var errRAMFull = errors.New("no RAM within the limit")
 
 const (
-	ramChunk = 64 << 20 // address space taken at a time
-	hugePage = 2 << 20
+	minChunk = 64 << 20 // address space mapped at a time, unless the limit is less
+	maxChunk = 4 << 30
 )
 
-// ram is the RAM of one engine. Chunks of address space are cut by two buddy
-// allocators: cold holds the pages that take no memory, hot those that are
-// committed and idle. Committed bytes are charged, idle or not, so that used
-// is what the kernel may have given us.
+// ram is the RAM of one engine. Committed bytes are charged, idle or not, so
+// that budget.used is the most that the kernel may have given us. Huge pages
+// are asked for only under steps of whole ones.
 type ram struct {
 	fs     sys.FS
-	budget gauge // committed bytes, and Go heap scratch charged by capacity
-	mu     sync.Mutex
-	chunks []*chunk
-	idle   int64 // bytes in the hot buddies
+	budget gauge        // committed bytes, and Go heap charged by capacity
+	idle   atomic.Int64 // bytes in the hot buddies, changed under mu
+
+	mu     sync.Mutex               // held for pointer operations, and to map a chunk
+	list   atomic.Pointer[[]*chunk] // replaced under mu, never changed: read without it
+	space  int                      // bytes of all chunks
 	closed bool
 }
 
-type chunk struct {
-	mem       []byte
-	hot, cold *buddy.Space
-}
-
-// piece is a power of two bytes of a chunk.
-type piece struct {
-	chunk *chunk
-	off   int
-	size  int
-}
-
-func (p piece) bytes() []byte { return p.chunk.mem[p.off : p.off+p.size : p.off+p.size] }
-
-// take returns size committed bytes, a power of two from Page to MaxBlock, or
-// ok == false when the limit or the kernel refuses. Idle memory comes first;
-// what is idle in the wrong shape is given back before the limit refuses.
-func (r *ram) take(size int) (piece, error) {
-	r.mu.Lock()
-	p, ok := r.takeHot(size)
-	r.mu.Unlock()
-	if ok {
-		return p, nil
+func (r *ram) chunks() []*chunk {
+	if list := r.list.Load(); list != nil {
+		return *list
 	}
-	return r.takeCold(size)
+	return nil
+}
+
+// room is how much can be taken at most.
+func (r *ram) room() int64 { return r.budget.room() + r.idle.Load() }
+
+// take returns size committed bytes, a power of two from Page to MaxBlock.
+// Idle memory comes first; what is idle in pieces of other sizes is given back
+// before the limit refuses. fresh says that it was committed for this. It
+// returns errRAMFull, ErrClosed, or what the kernel said.
+func (r *ram) take(size int) (p piece, fresh bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		if p, ok := r.takeHot(size); ok {
+			return p, false, nil
+		}
+		p, err = r.takeCold(size)
+		if err != errRAMFull || !r.release(size) {
+			return p, true, err
+		}
+	}
 }
 
 func (r *ram) takeHot(size int) (piece, bool) {
-	for _, c := range r.chunks {
+	if r.idle.Load() < int64(size) {
+		return piece{}, false
+	}
+	for _, c := range r.chunks() {
 		if off, ok := c.hot.Alloc(buddy.Order(size)); ok {
-			r.idle -= int64(size)
-			return piece{c, off, size}, true
+			r.idle.Add(-int64(size))
+			return piece{c, uint32(off), uint32(size)}, true
 		}
 	}
 	return piece{}, false
 }
 
-// takeCold commits memory: a step that grows with what is committed, or just
-// size when the limit leaves no more.
+// takeCold commits memory: a step that grows with what is committed, or just size
+// where the limit or the address space leaves no more.
 func (r *ram) takeCold(size int) (piece, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	step := r.step(size)
+	if r.closed {
+		return piece{}, fmt.Errorf("take %d bytes of RAM: %w", size, ErrClosed)
+	}
+	p, err := r.commit(size, r.step(size))
+	if err != nil {
+		p, err = r.commit(size, size)
+	}
+	return p, err
+}
+
+// step is 1/16 of what is committed, at least size and at most a huge page.
+func (r *ram) step(size int) int {
+	used := max(r.budget.used.Load()/16, 1)
+	return max(size, floorPow2(int(min(used, hugePage))))
+}
+
+// commit makes step bytes of address space memory, keeps size of them for the
+// caller and adds the rest to what is idle.
+func (r *ram) commit(size, step int) (piece, error) {
 	if !r.budget.take(int64(step)) {
-		step = size
-		if !r.charge(int64(size)) {
-			return piece{}, errRAMFull
-		}
-		if p, ok := r.takeHot(size); ok { // reclaiming made it
-			r.budget.give(int64(size))
-			return p, nil
-		}
+		return piece{}, errRAMFull
 	}
 	c, off, err := r.takeSpace(step)
 	if err != nil {
@@ -92,67 +106,18 @@ func (r *ram) takeCold(size int) (piece, error) {
 		return piece{}, err
 	}
 	if step >= hugePage {
-		_ = r.fs.Advise(c.mem[off:off+step], sys.Huge) // a hint
+		r.mu.Unlock()
+		c.enlarge(r.fs, off, step)
+		r.mu.Lock()
 	}
-	c.hot.Free(off, buddy.Order(step))
-	r.idle += int64(step)
-	p, _ := r.takeHot(size)
-	return p, nil
-}
-
-// step is how much to commit for a request of size bytes.
-func (r *ram) step(size int) int {
-	if r.closed {
-		return size
-	}
-	n := int(r.budget.used.Load() / 16)
-	if n < Page {
-		return size
-	}
-	n = 1 << (bits.Len(uint(n)) - 1)
-	return max(size, min(n, hugePage))
-}
-
-// charge takes n bytes of the budget, giving back idle memory if it must.
-func (r *ram) charge(n int64) bool {
-	if r.budget.take(n) {
-		return true
-	}
-	if r.idle == 0 {
-		return false
-	}
-	r.release(n)
-	return r.budget.take(n)
-}
-
-// release gives idle memory back to the kernel until n bytes can be charged or
-// nothing is idle.
-func (r *ram) release(n int64) {
-	for _, c := range r.chunks {
-		for r.budget.used.Load()+n > r.budget.limit.Load() {
-			order := c.hot.Largest()
-			off, ok := c.hot.Alloc(order)
-			if !ok {
-				break
-			}
-			size := 1 << order
-			_ = r.fs.Advise(c.mem[off:off+size], sys.Release)
-			if size >= hugePage {
-				_ = r.fs.Advise(c.mem[off:off+size], sys.NoHuge)
-			}
-			c.cold.Free(off, order)
-			r.idle -= int64(size)
-			r.budget.give(int64(size))
-		}
-	}
+	c.hot.Add(off+size, step-size)
+	r.idle.Add(int64(step - size))
+	return piece{c, uint32(off), uint32(size)}, nil
 }
 
 // takeSpace takes size bytes of address space that take no memory yet.
 func (r *ram) takeSpace(size int) (*chunk, int, error) {
-	if r.closed {
-		return nil, 0, fmt.Errorf("allocator: take %d bytes of RAM: %w", size, ErrClosed)
-	}
-	for _, c := range r.chunks {
+	for _, c := range r.chunks() {
 		if off, ok := c.cold.Alloc(buddy.Order(size)); ok {
 			return c, off, nil
 		}
@@ -165,55 +130,128 @@ func (r *ram) takeSpace(size int) (*chunk, int, error) {
 	return c, off, nil
 }
 
-// grow maps another chunk: 64 MiB, or less where the limit is less or the
-// address space is short.
+// grow maps another chunk: as much as a quarter of what there is, so that
+// there are few; less where the limit is less or the address space is short.
 func (r *ram) grow(size int) (*chunk, error) {
-	n := ramChunk
-	for n/2 >= size && n/2 >= hugePage && int64(n/2) >= r.budget.limit.Load() {
+	n := min(max(floorPow2(r.space/4+1), minChunk), maxChunk)
+	for n/2 >= max(size, hugePage) && int64(n/2) >= r.budget.max() {
 		n /= 2
 	}
-	var err error
-	for ; n >= size; n /= 2 {
-		var mem []byte
-		if mem, err = r.fs.Anon(n); err == nil {
-			c := newChunk(mem)
-			r.chunks = append(r.chunks, c)
-			return c, nil
+	for {
+		mem, err := r.fs.Anon(n)
+		if err == nil {
+			return r.adopt(mem), nil
+		}
+		if n /= 2; n < max(size, hugePage) {
+			return nil, fmt.Errorf("map %d bytes of RAM: %w", size, err)
 		}
 	}
-	return nil, fmt.Errorf("allocator: map %d bytes of RAM: %w", size, err)
 }
 
-func newChunk(mem []byte) *chunk {
-	lo, hi := buddy.Order(Page), min(buddy.Order(len(mem)), buddy.Order(MaxBlock))
-	c := &chunk{mem: mem, hot: buddy.New(len(mem), lo, hi), cold: buddy.New(len(mem), lo, hi)}
-	c.cold.Add(0, len(mem))
+func (r *ram) adopt(mem []byte) *chunk {
+	_ = r.fs.Advise(mem, sys.NoHuge) // else one byte may take 2 MiB where huge pages are the default
+	c := newChunk(mem)
+	list := append(slices.Clip(r.chunks()), c)
+	r.list.Store(&list)
+	r.space += len(mem)
 	return c
+}
+
+// charge takes n bytes of the budget for memory that lies elsewhere, giving
+// back what is idle if it must.
+func (r *ram) charge(n int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !r.budget.take(n) {
+		if !r.release(int(min(n, MaxBlock))) {
+			return false
+		}
+	}
+	return true
+}
+
+// trim gives idle memory back until the limit holds or nothing is idle.
+func (r *ram) trim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for over := -r.budget.room(); over > 0 && r.release(int(min(over, MaxBlock))); over = -r.budget.room() {
+	}
+}
+
+// release gives one idle piece back to the kernel: the smallest of at least n
+// bytes, or else the largest. It reports false if nothing is idle, or the
+// kernel takes nothing back (mlockall). The lock is held, but not meanwhile.
+func (r *ram) release(n int) bool {
+	c, off, order, ok := r.pickIdle(n)
+	if !ok {
+		return false
+	}
+	size := 1 << order
+	_, marks := c.slabs(off, size)
+	huge := slices.Contains(marks, true)
+	r.mu.Unlock()
+	err := c.drop(r.fs, off, size, huge)
+	r.mu.Lock()
+	if err != nil {
+		c.hot.Free(off, order)
+		r.idle.Add(int64(size))
+		return false
+	}
+	setAll(marks, false)
+	c.cold.Free(off, order)
+	r.budget.give(int64(size))
+	return true
+}
+
+// pickIdle takes an idle piece: see release.
+func (r *ram) pickIdle(n int) (best *chunk, off, order int, ok bool) {
+	want := buddy.Order(max(n, Page))
+	for _, c := range r.chunks() {
+		if o := c.hot.Largest(); o >= want {
+			best, order = c, want
+			break
+		} else if o > order {
+			best, order = c, o
+		}
+	}
+	if best == nil {
+		return nil, 0, 0, false
+	}
+	off, ok = best.hot.Alloc(order)
+	r.idle.Add(-1 << order)
+	return best, off, order, ok
 }
 
 // give returns a piece to the idle memory.
 func (r *ram) give(p piece) {
 	r.mu.Lock()
-	p.chunk.hot.Free(p.off, buddy.Order(p.size))
-	r.idle += int64(p.size)
+	p.chunk.hot.Free(int(p.off), buddy.Order(int(p.size)))
+	r.idle.Add(int64(p.size))
 	r.mu.Unlock()
 }
 
-func (r *ram) refusal(want int64) error {
-	return &LimitError{Level: "engine (temptable_max_ram)", Tier: RAM,
-		Limit: r.budget.limit.Load(), Used: r.budget.used.Load(), Want: want, kind: ErrRAMLimit}
+// pieceAt returns the piece that mem is, if it is one. Cost: a look at each
+// chunk, of which there are few, without the lock.
+func (r *ram) pieceAt(mem []byte) (piece, bool) {
+	for _, c := range r.chunks() {
+		if off, ok := sys.Offset(c.mem, mem); ok {
+			return piece{c, uint32(off), uint32(len(mem))}, true
+		}
+	}
+	return piece{}, false
 }
 
+// close unmaps everything. What is idle is not charged any more, so that the
+// budget tells what was not given back before.
 func (r *ram) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	var first error
-	for _, c := range r.chunks {
-		if err := r.fs.Unmap(c.mem); err != nil && first == nil {
-			first = err
-		}
+	r.budget.give(r.idle.Swap(0))
+	var errs []error
+	for _, c := range r.chunks() {
+		errs = append(errs, r.fs.Unmap(c.mem))
 	}
-	r.chunks = nil
-	return first
+	r.list.Store(nil)
+	return errors.Join(errs...)
 }
