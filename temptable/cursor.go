@@ -67,6 +67,7 @@ func (t *Table) Cursor(o ScanOptions) *Cursor {
 // nil. Cost: some nanoseconds; each 4 KiB of rows pay once for a copy under the
 // table's use word.
 func (c *Cursor) Next(ctx context.Context) (bool, error) {
+	c.spoil()
 	for {
 		if c.step() {
 			if header(c.row.buf)&(flagChained|flagForwarded) == 0 {
@@ -148,6 +149,7 @@ func (c *Cursor) Close() {
 			c.t.changes.open.Add(-1)
 		}
 		c.t.eng.alloc.RefundHeap(c.charge)
+		c.spoil()
 		c.buf, c.wide, c.row = nil, nil, Row{}
 	}
 }
@@ -183,7 +185,7 @@ func (c *Cursor) enter(ctx context.Context) error {
 // leave ends enter.
 func (c *Cursor) leave() {
 	if c.consume {
-		c.t.use.leave()
+		c.t.end()
 		return
 	}
 	c.t.endRead()
@@ -362,7 +364,9 @@ const batchRows = 1024
 // at the end of the table. The vectors grow once and are used again; they
 // belong to the caller. Next and ReadBatch may be mixed.
 func (c *Cursor) ReadBatch(ctx context.Context, b *Batch) (int, error) {
+	defer c.t.operate(ctx, "spillway.read", false).end()
 	b.Reset()
+	c.spoil()
 	c.reserve(min(c.t.eng.scratch.size, allocator.DiskPage))
 	c.restart()
 	c.id = 0

@@ -128,12 +128,14 @@ func (t *Table) insertBatch(ctx context.Context, b *Batch, res []Result, fold *f
 		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
 	}
 	defer t.end()
+	defer t.operate(ctx, "spillway.insert", true).end()
 	s := t.eng.scratch.take(t)
 	defer t.eng.scratch.give(t, s)
 	ins := inserter{t: t, b: b, res: res, s: s, fold: fold}
 	for ins.done < b.N && err == nil {
 		if err = canceled(ctx, "insert into", t.name); err == nil {
 			err = ins.chunk()
+			t.use.show(t.rows)
 		}
 	}
 	return ins.done, err

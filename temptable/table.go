@@ -27,8 +27,8 @@ type Table struct {
 
 	use    useWord
 	space  allocator.Space
-	index  *hashindex.Index // nil: duplicates are welcome
-	rows   int64
+	index  *hashindex.Index      // nil: duplicates are welcome
+	rows   int64                 // of the call under way; use has the number for others
 	failed atomic.Pointer[error] // not nil: every call but Drop returns it
 	barred atomic.Pointer[error] // the same for calls that would change it
 
@@ -44,9 +44,9 @@ type Table struct {
 	tail  RowID         // what follows the pieces of the row that is being stored
 	armed bool          // a guard is on for the whole call
 
-	created time.Time
-	live    atomic.Int64 // rows, for statistics
-	removed atomic.Int64 // rows that are gone, for statistics
+	created  time.Time
+	labelled context.Context // of the call under way, nil if it has no labels
+	removed  atomic.Int64    // rows that are gone, for statistics
 }
 
 // TableOption sets what a table may have beyond its schema.
@@ -74,7 +74,7 @@ func newTable(e *Engine, s *Schema) *Table {
 func (t *Table) Schema() *Schema { return t.schema }
 
 // Len returns the number of rows. It may be called at any time.
-func (t *Table) Len() int64 { return t.live.Load() }
+func (t *Table) Len() int64 { return t.use.rows() }
 
 // Drop gives back everything that the table holds. Its cursors, writers and
 // row ids are void. Dropping again does nothing. ErrConcurrentUse if a call on
@@ -138,7 +138,6 @@ func (t *Table) setRows(n int64) {
 		t.removed.Add(t.rows - n)
 	}
 	t.rows = n
-	t.live.Store(n)
 }
 
 // begin starts a call that may change the table.
@@ -147,13 +146,13 @@ func (t *Table) begin() error {
 		return err
 	}
 	if e := t.barred.Load(); e != nil {
-		t.use.leave()
+		t.end()
 		return *e
 	}
 	return nil
 }
 
-func (t *Table) end() { t.use.leave() }
+func (t *Table) end() { t.use.leave(t.rows) }
 
 // beginRead starts a call that only reads.
 func (t *Table) beginRead() error {
@@ -187,69 +186,14 @@ func (t *Table) lost(err error) error {
 // fail makes err the table's last word.
 func (t *Table) fail(err error) error {
 	err = fmt.Errorf("%w: %s: %w", ErrTableFailed, t.name, err)
-	if !t.failed.CompareAndSwap(nil, &err) && t.failed.Load() == &errConsumed {
+	switch {
+	case t.failed.CompareAndSwap(nil, &err):
+		t.eng.events.failed(t, err)
+	case t.failed.Load() == &errConsumed:
 		return err
 	}
 	t.barred.Store(t.failed.Load())
 	return *t.failed.Load()
-}
-
-// useWord says who uses a table: 0 nobody, n > 0 that many readers, or one of
-// the states below.
-type useWord struct{ state atomic.Int32 }
-
-const (
-	useChange  = -1 // a call that may change the table
-	useMove    = -2 // somebody moves its blocks; calls wait
-	useDropped = -3
-)
-
-func (u *useWord) enter() error {
-	if u.state.CompareAndSwap(0, useChange) {
-		return nil
-	}
-	return u.contend(func(s int32) (int32, bool) { return useChange, s == 0 })
-}
-
-func (u *useWord) leave() { u.state.Store(0) }
-
-func (u *useWord) enterRead() error {
-	if u.state.CompareAndSwap(0, 1) {
-		return nil
-	}
-	return u.contend(func(s int32) (int32, bool) { return s + 1, s >= 0 })
-}
-
-func (u *useWord) leaveRead() { u.state.Add(-1) }
-
-func (u *useWord) drop() error {
-	return u.contend(func(s int32) (int32, bool) { return useDropped, s == 0 })
-}
-
-func (u *useWord) lockIdle() bool { return u.state.CompareAndSwap(0, useMove) }
-func (u *useWord) unlockIdle()    { u.state.Store(0) }
-
-// contend retries a change of state while it meets others who make room, or
-// says why it cannot be.
-func (u *useWord) contend(change func(int32) (int32, bool)) error {
-	for i := 0; ; {
-		s := u.state.Load()
-		if next, ok := change(s); ok {
-			if u.state.CompareAndSwap(s, next) {
-				return nil
-			}
-			continue
-		}
-		switch s {
-		case useDropped:
-			return ErrClosed
-		case useMove:
-			pause(i)
-			i++
-		default:
-			return ErrConcurrentUse
-		}
-	}
 }
 
 // pause waits a little, longer the more often it was called in a row.
