@@ -70,6 +70,29 @@ func TestGap(t *testing.T) {
 	require.Equal(t, []string{"d", "e"}, walk(t, r, c, c.Next))
 }
 
+// TestGapAtSplit has a leaf split with a cursor in the gap at each place.
+func TestGapAtSplit(t *testing.T) {
+	for gap := range uint64(leafCap) {
+		r, c := openOn(t)
+		for i := range uint64(leafCap) {
+			_, err := r.add(word(i*2), i+1, true)
+			require.NoError(t, err)
+		}
+		_, err := c.Find([]byte(word(gap*2)), nil)
+		require.NoError(t, err)
+		_, err = r.drop(word(gap*2), gap+1)
+		require.NoError(t, err)
+		for i, at := range []uint64{1, leafCap + leafCap%2 - 1, 3} {
+			_, err = r.add(word(at), leafCap+uint64(i)+1, true)
+			require.NoError(t, err)
+			r.check(t)
+		}
+		_, err = r.add(word(gap*2), gap+1, true)
+		require.NoError(t, err)
+		require.True(t, c.Valid(), gap)
+	}
+}
+
 func TestScanDelete(t *testing.T) {
 	for _, prefix := range []string{"", "behind what is inline "} {
 		r, c := openOn(t)

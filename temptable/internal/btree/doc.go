@@ -21,6 +21,9 @@
 // is replaced when that entry is deleted. So each one names a living row, and
 // comparing with it is allowed.
 //
+// Whether a key must be unique is said at each insertion: an index that takes
+// NULLs for distinct inserts keys with a NULL as not unique.
+//
 // # Nodes
 //
 // Nodes are 4 KiB, lie in chunks that [Memory] gives, and are addressed by
@@ -29,8 +32,9 @@
 // cache instead, four nodes each. All code comes to a node through one
 // function; it pins the page, if the node is in one, for the rest of the
 // operation. A mutation first finds, reserves and pins whatever it will touch,
-// at most 4 nodes a level, and only then changes anything: from there on
-// nothing can fail. A cursor pins one page at a time and none between calls.
+// at most two nodes a level and two more, and only then changes anything: from
+// there on nothing can fail. A cursor pins one page at a time and none between
+// calls. So a cache of 32 pages serves one mutation on any index.
 //
 // An underfull node, below a quarter, is merged with a neighbour if both fit
 // three quarters, and otherwise takes from it, so that no sequence of inserts
@@ -47,7 +51,7 @@
 // # Promises
 //
 // An error leaves the index as it was. Nothing is allocated on the Go heap in
-// the steady state: what lies there is 32 bytes a chunk or page and the open
+// the steady state: what lies there is 40 bytes a chunk or page and the open
 // cursors. Nodes hold no Go pointers.
 //
 // The package must never look into rows, decide where memory comes from, or

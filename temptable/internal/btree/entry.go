@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 )
 
 const (
@@ -86,7 +87,16 @@ func (w *want) compare(e entry) (int, error) {
 	if !w.long() {
 		return 0, nil
 	}
-	return w.rows.CompareRow(e.id())
+	return w.ask(e.id())
+}
+
+// ask compares the wanted key with the key of a stored row.
+func (w *want) ask(id uint64) (int, error) {
+	c, err := w.rows.CompareRow(id)
+	if err != nil {
+		return 0, fmt.Errorf("ordered index: comparing with row %#x: %w", id, err)
+	}
+	return c, nil
 }
 
 // order compares the wanted (key, id) with another whole key and id.

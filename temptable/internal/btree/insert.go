@@ -69,9 +69,7 @@ func (t *Tree) behindLast() bool {
 	if leaf == nil || leaf.count == leafCap || t.cursors != nil {
 		return false
 	}
-	last := leaf.entries[leaf.count-1]
-	last.lo |= maxID
-	return less(&last, t.want.hi, t.want.from&^maxID) == 1
+	return less(&leaf.entries[leaf.count-1], t.want.hi, t.want.from&^maxID) == 1
 }
 
 // locate sets the path to the place of the wanted entry.

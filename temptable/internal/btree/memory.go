@@ -191,7 +191,11 @@ func (t *Tree) grow() error {
 	if len(t.chunks) == maxChunks {
 		return ErrFull
 	}
-	mem, err := t.alloc(chunkSize(t.bytes))
+	size := chunkSize(t.bytes)
+	if t.paged > 0 {
+		size = min(size, PageSize) // what has been refused will be again
+	}
+	mem, err := t.alloc(size)
 	if err == nil {
 		t.bytes += int64(len(mem))
 		t.add(chunk{mem: mem}, baseOf(mem))

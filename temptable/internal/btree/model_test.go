@@ -424,8 +424,8 @@ func TestModel(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(kind), 7))
 				m := newModel(t, r.IntN)
 				m.kind, m.mem.max = kind, tier.max
-				m.grow(r.IntN(tier.leaves * leafCap))
-				for range tier.rounds {
+				m.grow(r.IntN(tier.leaves * leafCap * effort / 10))
+				for range (tier.rounds*effort + 9) / 10 {
 					m.round(r, tier.fail)
 				}
 			})

@@ -35,7 +35,7 @@ func (w *want) among(n *node, lo int) (i int, equal bool, err error) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		id := n.entries[mid].id()
-		c, err := w.rows.CompareRow(id)
+		c, err := w.ask(id)
 		if err != nil {
 			return 0, false, err
 		}
