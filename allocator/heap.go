@@ -4,9 +4,10 @@ package allocator
 // of batches and buffers of cursors. Rows are moved down if it must be. What
 // refuses is a *LimitError. RefundHeap takes it back.
 func (s *Space) ChargeHeap(n int) error {
+	why := refusal{tier: RAM, want: n, err: errRAMFull}
 	for !s.alloc.chargeHeap(n) {
-		if s.alloc.hopeless(n) || !s.makeRoom(nil, n) {
-			return s.alloc.refusalError(refusal{tier: RAM, want: n, err: errRAMFull})
+		if s.alloc.hopeless(n) || !s.makeRoom(why, n) {
+			return s.alloc.refusalError(why)
 		}
 	}
 	return nil

@@ -11,18 +11,19 @@ import (
 func (s *Space) takePriority(b *Block, n int) refusal {
 	for {
 		why := s.takeFrom(b, RAM, n, n, Index)
-		if !why.refused() || s.alloc.hopeless(n) || !s.makeRoom(why.by, n) {
+		if !why.refused() || s.alloc.hopeless(n) || !s.makeRoom(why, n) {
 			return why
 		}
 	}
 }
 
-// makeRoom moves rows down, n bytes if it can: of this table, or, if it is the
-// engine that is short (by is nil), of any table that is idle. It reports
+// makeRoom moves rows down, n bytes if it can, because of what was refused: of
+// this table, or, if it is the engine that is short, of any table that is idle. It reports
 // whether it freed any RAM.
-func (s *Space) makeRoom(by *account, n int) bool {
+func (s *Space) makeRoom(why refusal, n int) bool {
+	s.cause = why
 	freed, _ := s.Arena.moveDown()
-	if freed == 0 && by == nil {
+	if freed == 0 && why.by == nil {
 		return s.alloc.moveOthers(s, int64(n)) != 0
 	}
 	return freed != 0
@@ -45,6 +46,7 @@ func (a *Allocator) moveOthers(not *Space, n int64) (freed int64) {
 
 // moveSome moves n bytes of s down, or as many as it can.
 func (s *Space) moveSome(n int64, round uint64) (freed int64) {
+	s.cause = refusal{tier: RAM, want: int(n), err: errRAMFull}
 	for freed < n {
 		moved, _ := s.Arena.moveDown()
 		if moved == 0 {
@@ -87,7 +89,6 @@ func (o *Owner) lockMovable(not *Space, round uint64) *Space {
 // lower moves a RAM block of rows to a lower tier. It needs no RAM.
 func (s *Space) lower(b *Block) error {
 	defer s.begin("spillway.move").end()
-	s.cause = refusal{tier: RAM, want: int(b.size), err: errRAMFull}
 	var to Block
 	if why := s.takeBelow(&to, int(b.size), int(b.size), true); why.refused() {
 		return s.alloc.plainError(why)

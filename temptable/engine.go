@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"os"
 	"sync/atomic"
 
@@ -46,6 +47,20 @@ type Options struct {
 	Scrub bool
 	// OnWarn is told what an operator may want to know. It must not block.
 	OnWarn func(msg string)
+	// Events are told what happens to tables.
+	Events Events
+	// Logger is told the same in words, and what OnWarn is told: faults and
+	// failed tables are errors, block churn is a warning, tier changes, limits
+	// and files are informational, blocks are for debugging. Default: silent.
+	Logger *slog.Logger
+	// ProfileRate starts a recording of who takes blocks: see
+	// Engine.SetProfileRate. Default: none.
+	ProfileRate int64
+	// ProfileLabels sets the pprof labels spillway (what is being done) and
+	// table during operations on batches, so that CPU profiles can be split by
+	// them. They replace the goroutine's labels but for those in the context of
+	// the operation.
+	ProfileLabels bool
 
 	fs sys.FS // tests
 }
@@ -62,6 +77,8 @@ type Engine struct {
 	seed    maphash.Seed // of the keyed hashes
 	closed  atomic.Bool
 	tables  atomic.Int64 // tables ever created
+	events  *dispatcher
+	labels  bool
 }
 
 // Open makes an engine. It makes no file: nothing exists on disk before the
@@ -72,13 +89,15 @@ func Open(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("temptable: open: %w", err)
 	}
+	d := newDispatcher(o.Events, o.Logger)
 	a, err := allocator.Open(allocator.Options{MaxRAM: o.MaxRAM, MaxMmap: o.MaxMmap, MaxDisk: o.MaxDisk,
 		Dirs: append([]string{o.Dir}, o.Dirs...), Reserve: o.DiskReserve, FS: o.fs,
-		NoDump: o.NoDump, Scrub: o.Scrub, OnWarn: o.OnWarn})
+		NoDump: o.NoDump, Scrub: o.Scrub, OnWarn: d.warn(o.OnWarn), Notify: d.notify(), Label: o.labeler()})
 	if err != nil {
 		return nil, fmt.Errorf("temptable: open: %w", err)
 	}
-	e := &Engine{alloc: a, seed: maphash.MakeSeed()}
+	a.RecordStacks(o.ProfileRate)
+	e := &Engine{alloc: a, seed: maphash.MakeSeed(), events: d, labels: o.ProfileLabels}
 	e.scratch.init(o.MaxRAM)
 	return e, nil
 }
@@ -91,7 +110,9 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	err := closeOwner(e.alloc.Root())
-	return errors.Join(err, e.alloc.Close())
+	err = errors.Join(err, e.alloc.Close())
+	e.events.close()
+	return err
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -166,6 +166,7 @@ func (t *Table) addIndex(ctx context.Context, spec IndexSpec) (*Index, error) {
 		return nil, err
 	}
 	defer t.end()
+	defer t.operate(ctx, "spillway.index", true).end()
 	x, err := t.newIndex(spec, len(t.more().declared)+1)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spillway-db/spillway/allocator"
 )
@@ -48,6 +49,7 @@ func (o *Owner) Create(ctx context.Context, s *Schema, opts ...TableOption) (*Ta
 		return nil, fmt.Errorf("temptable: create: %w", err)
 	}
 	t := newTable(o.eng, s)
+	t.created = time.Now()
 	for _, opt := range opts {
 		opt(t)
 	}
@@ -74,3 +76,7 @@ func closeOwner(o *allocator.Owner) error {
 	o.Remove()
 	return errors.Join(errs...)
 }
+
+// SetLimits changes the table's limits at run time. What is in use stays; the
+// next block obeys.
+func (t *Table) SetLimits(l Limits) { t.space.SetLimits(l) }

@@ -158,6 +158,7 @@ func (s Savepoint) RollbackTo(ctx context.Context) error {
 		return fmt.Errorf("temptable: roll back %s: %w", s.t.name, err)
 	}
 	defer s.t.end()
+	defer s.t.operate(ctx, "spillway.rollback", true).end()
 	n, err := s.level()
 	if err == nil {
 		err = canceled(ctx, "roll back", s.t.name)
