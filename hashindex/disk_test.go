@@ -237,6 +237,32 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// Keys in the overflow index are found however the directory changes.
+func TestTurnedParts(t *testing.T) {
+	for _, limit := range []int{128 << 10, 1 << 30} {
+		x, _, _ := spilling(9, limit)
+		rows := newTable(func(k uint64) uint64 {
+			if k%7 != 0 {
+				return 1
+			}
+			return good(k)
+		})
+		want := fillWith(t, x, rows, 2000) // multiples of 7
+		for k := uint64(1); k <= 300; k += 7 {
+			_, err := rows.insert(x, k, 1<<40+k)
+			require.NoError(t, err)
+			want[k] = 1<<40 + k
+		}
+		require.Equal(t, 43-maxEqual, x.Stats().Overflow)
+		for k := uint64(2001); k <= 40_000; k++ {
+			_, err := rows.insert(x, k*7, k)
+			require.NoError(t, err)
+			want[k*7] = k
+		}
+		verify(t, x, rows, want)
+	}
+}
+
 // Readers may run at the same time.
 func TestParallelReaders(t *testing.T) {
 	x, _, _ := spilling(7, 64<<10)

@@ -222,6 +222,25 @@ func TestPublishAfterChanges(t *testing.T) {
 	verify(t, x, rows, want)
 }
 
+// The same where the removed entry leaves a gap on the new one's way.
+func TestPublishBehindAGap(t *testing.T) {
+	x, rows := New(newMemory(), Options{Seed: 12}), newTable(good)
+	want := fillWith(t, x, rows, 860) // one segment, nearly full
+	next := uint64(10_000)
+	for victim, id := range want {
+		next++
+		rows.key = next
+		s, _, err := x.Find(good(next), rows)
+		require.NoError(t, err)
+		s, err = x.Reserve(s, rows)
+		require.NoError(t, err)
+		require.True(t, rows.delete(x, victim, id))
+		rows.keys[next] = next
+		x.Publish(s, next)
+		require.NoError(t, x.Check())
+	}
+}
+
 func TestFindBatch(t *testing.T) {
 	x, rows := New(newMemory(), Options{Seed: 10}), newTable(good)
 	want := fillWith(t, x, rows, 5000)

@@ -1,12 +1,20 @@
 package hashindex
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/spillway-db/spillway/internal/invariants"
+)
 
 // Reserve makes room for the key that Find did not find, so that Publish with
-// the slot it returns cannot fail. It may split, double or turn; ids and
-// entries stay as they are. On an error, which wraps Memory's refusal or is
-// ErrCollisions, the index is as it was. One reservation at a time: the next
-// Reserve voids it, and nothing need be done to drop it.
+// the slot it returns cannot fail; Remove may come between them. On an error
+// the index is as it was: Memory's refusal, Disk's error with the refusal that
+// led to it, or ErrCollisions. One reservation at a time: the next Reserve voids
+// it, and nothing need be done to drop it.
+//
+// Cost: nothing mostly; every few hundred keys a split of 16 KiB. An index that
+// spills writes all its resident entries at once, and sometimes merges runs: a
+// pause of some 20 ns for each entry that is written.
 func (x *Index) Reserve(s Slot, rows Rows) (Slot, error) {
 	if s.how == 0 && x.hasRoom(s.m) {
 		return s, nil
@@ -66,6 +74,9 @@ func (x *Index) Publish(s Slot, id uint64) {
 	}
 	*p = slot{s.m, id}
 	e.count++
+	if invariants.Enabled && int(e.count) == x.groups()*groupSlots {
+		panic("hashindex: Publish without Reserve")
+	}
 	x.entries++
 }
 

@@ -149,14 +149,13 @@ func (c *cursor) next(m uint64) (id uint64, err error) {
 	return 0, nil
 }
 
-// strike removes the entry that next has returned.
+// strike removes the entry that next has returned. The cursor is not used
+// again after an error.
 func (c *cursor) strike() error {
 	pos := c.pos - 1
 	s := &c.slots[pos%windowSlots]
-	was := *s
 	s.id = 0
 	if err := c.run.pages.WriteAt(slotBytesOf(c.slots[pos%windowSlots:][:1]), int64(pos)*slotBytes); err != nil {
-		*s = was
 		return fmt.Errorf("hashindex: remove an entry on disk: %w", err)
 	}
 	c.count.writes.Add(1)
