@@ -176,29 +176,30 @@ func (a *Allocator) takeRAM(n int, keep int64) (p piece, fresh bool, err error) 
 	return p, fresh, err
 }
 
-// reclaim makes what owners keep idle, and if that is not enough for n bytes
-// frames of the disk table's cache, idle memory of the engine. It reports
-// whether n bytes may be there now.
+// reclaim makes frames of the disk table's cache, or else what owners keep,
+// idle memory of the engine, until n bytes may be had; it reports whether they
+// may. Owners are asked last: what they keep makes small tables fast.
 func (a *Allocator) reclaim(n int64) bool {
-	if a.ram.room() < n {
+	if n-a.ram.room() > a.spareCache() {
 		a.flushIdle()
 	}
-	if lack := n - a.ram.room(); lack > 0 && lack <= a.spareCache() {
+	if lack := n - a.ram.room(); lack <= a.spareCache() {
 		a.shrinkCache(lack)
 	}
 	return a.ram.room() >= n
 }
 
 // reserve is the RAM that blocks leave to buffers, which cannot go further
-// down: 1/8 of it, from a page of the disk table to 4 MiB. Where every tier
-// below has refused they leave half of that. Without a lower tier blocks are
-// kept from nothing, since their refusal would be an error.
-func (a *Allocator) reserve(last bool) int64 {
+// down: 1/8 of it, from a page of the disk table to 4 MiB. Small tables leave
+// half of that, so that a large one does not drive them out, and so does who
+// was refused by every tier below. Without a lower tier blocks are kept from
+// nothing, since their refusal would be an error.
+func (a *Allocator) reserve(half bool) int64 {
 	n := min(max(a.ram.budget.max()/8, DiskPage), 4<<20)
 	switch {
 	case a.disk == nil && a.pool == nil:
 		return 0
-	case last:
+	case half:
 		return n / 2
 	}
 	return n

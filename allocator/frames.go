@@ -3,15 +3,16 @@ package allocator
 import "github.com/spillway-db/spillway/spill/disktable"
 
 // frames is the RAM of the disk table's cache. It takes what nobody else has,
-// and gives it back when somebody wants it: see reclaim.
+// but for a little, so that blocks of small tables need not wait until it gives
+// some back: see reclaim.
 type frames struct{ a *Allocator }
 
 // Frame returns a page of RAM, or nil when the limit leaves none.
 func (f frames) Frame() []byte {
-	p, _, err := f.a.ram.take(disktable.PageSize)
-	if err == errRAMFull && f.a.flushIdle() != 0 {
-		p, _, err = f.a.ram.take(disktable.PageSize)
+	if f.a.ram.room() < disktable.PageSize+f.a.reserve(false)/4 {
+		return nil
 	}
+	p, _, err := f.a.ram.take(disktable.PageSize)
 	if err != nil {
 		return nil
 	}

@@ -15,17 +15,26 @@ func (s *Space) AllocIndex(n int) ([]byte, error) {
 	if n < Page || n > MaxBlock || n&(n-1) != 0 {
 		return nil, fmt.Errorf("allocator: %d bytes of index memory: %w", n, ErrSize)
 	}
-	var b Block
-	if why := s.takeIndex(&b, n); why.refused() {
-		return nil, fmt.Errorf("index memory: %w", s.alloc.plainError(why))
-	}
-	mem := b.mem()[:n:n]
-	if err := s.alloc.guarded(b.tier, func() { clear(mem) }); err != nil {
+	for tries := 1; ; tries++ {
+		var b Block
+		if why := s.takeIndex(&b, n); why.refused() {
+			return nil, fmt.Errorf("index memory: %w", s.alloc.plainError(why))
+		}
+		mem := b.mem()[:n:n]
+		err := s.alloc.guarded(b.tier, func() { clear(mem) })
+		if err == nil {
+			return mem, nil
+		}
 		s.give(b, Index)
-		return nil, fmt.Errorf("allocator: clear %d bytes of index memory: %w", n, err)
+		if tries == maxFaults { // nobody has lost anything: it must not match sys.ErrFault
+			return nil, fmt.Errorf("allocator: clear %d bytes of index memory: %v: %w", n, err, ErrIO)
+		}
 	}
-	return mem, nil
 }
+
+// maxFaults is how many files may turn out to be out of reach in one call. Each
+// is set aside.
+const maxFaults = 3
 
 func (s *Space) takeIndex(b *Block, n int) refusal {
 	why := s.takePriority(b, n)

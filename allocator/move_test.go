@@ -60,9 +60,9 @@ func TestIndexGoesToMappedFiles(t *testing.T) {
 		index = append(index, mem)
 	}
 	st := x.Stats(nil)
-	require.Equal(t, int64(16*kib), st.Bytes[RAM].Index)
+	require.Equal(t, int64(24*kib), st.Bytes[RAM].Index)
 	require.Equal(t, int64(64*kib), st.Bytes[Mmap].Index, "16 KiB for each 8 of them")
-	require.Len(t, index, 2+4)
+	require.Len(t, index, 3+4)
 	for _, mem := range index {
 		x.FreeIndex(mem)
 	}
@@ -122,6 +122,39 @@ func (s *Space) lastPiece(t *testing.T, a *Allocator) piece {
 	}
 	t.Fatal("none is held")
 	return piece{}
+}
+
+// TestSmallTablesStayInRAM while a large one, which is at work, has the rest.
+func TestSmallTablesStayInRAM(t *testing.T) {
+	for _, tier := range []Tier{Mmap, Disk} {
+		o := Options{MaxRAM: 2 * mib, MaxMmap: off, MaxDisk: 8 * mib}
+		if tier == Mmap {
+			o.MaxMmap, o.MaxDisk = 8*mib, off
+		}
+		a, fs := open(t, o)
+		giant := newTable(t, newOwner(t, a, Limits{}), Limits{})
+		giant.mu.Lock()
+		giant.fill(t, 4*mib)
+		require.NotZero(t, giant.held(tier))
+		session := newOwner(t, a, Limits{})
+		small := func() {
+			x := newTable(t, session, Limits{})
+			x.fill(t, 8*kib)
+			mem, err := x.AllocIndex(4 * kib)
+			require.NoError(t, err)
+			require.Zero(t, x.held(tier))
+			x.FreeIndex(mem)
+			x.Free()
+		}
+		small()
+		before := fs.Calls()
+		for range 50 {
+			small()
+			giant.Arena.tail.Unpin()
+		}
+		require.Zero(t, fs.Calls().Sub(before)[sys.OpWrite])
+		giant.Free()
+	}
 }
 
 // TestOwnersLimitMovesNoOthers: who is short because of his own limit moves his

@@ -70,6 +70,9 @@ func (s *Space) takeLast(b *Block, n int, p Purpose) refusal {
 	return s.block(b, RAM, n, p, true)
 }
 
+// smallTable is the RAM of a table that is small.
+const smallTable = 32 << 10
+
 // block takes exactly n bytes from one tier; last says that there is no other
 // that gives them.
 func (s *Space) block(b *Block, t Tier, n int, p Purpose, last bool) refusal {
@@ -78,7 +81,8 @@ func (s *Space) block(b *Block, t Tier, n int, p Purpose, last bool) refusal {
 		return refusal{tier: t, want: n, by: by}
 	}
 	if !ok {
-		if err := s.obtain(b, t, n, last); err != nil {
+		half := last || s.acct.tiers[RAM].used <= smallTable
+		if err := s.obtain(b, t, n, half); err != nil {
 			s.uncharge(t, n)
 			return refusal{tier: t, want: n, err: err}
 		}
@@ -88,19 +92,19 @@ func (s *Space) block(b *Block, t Tier, n int, p Purpose, last bool) refusal {
 	return refusal{}
 }
 
-func (s *Space) obtain(b *Block, t Tier, n int, last bool) error {
+func (s *Space) obtain(b *Block, t Tier, n int, half bool) error {
 	switch t {
 	case RAM:
-		return s.obtainRAM(b, n, last)
+		return s.obtainRAM(b, n, half)
 	case Mmap:
 		return s.obtainMapped(b, n)
 	}
 	return s.obtainDisk(b, n)
 }
 
-func (s *Space) obtainRAM(b *Block, n int, last bool) error {
+func (s *Space) obtainRAM(b *Block, n int, half bool) error {
 	defer s.begin("spillway.grow").end()
-	p, fresh, err := s.alloc.takeRAM(n, s.alloc.reserve(last))
+	p, fresh, err := s.alloc.takeRAM(n, s.alloc.reserve(half))
 	if err != nil {
 		return err
 	}
