@@ -380,4 +380,3 @@ func BenchmarkObserved(b *testing.B) {
 		}
 	}
 }
-
