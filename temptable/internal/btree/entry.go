@@ -87,16 +87,15 @@ func (w *want) compare(e entry) (int, error) {
 	if !w.long() {
 		return 0, nil
 	}
-	return w.ask(e.id())
-}
-
-// ask compares the wanted key with the key of a stored row.
-func (w *want) ask(id uint64) (int, error) {
-	c, err := w.rows.CompareRow(id)
+	c, err := w.rows.CompareRow(e.id())
 	if err != nil {
-		return 0, fmt.Errorf("ordered index: comparing with row %#x: %w", id, err)
+		return 0, rowError(e.id(), err)
 	}
 	return c, nil
+}
+
+func rowError(id uint64, err error) error {
+	return fmt.Errorf("ordered index: comparing with row %#x: %w", id, err)
 }
 
 // order compares the wanted (key, id) with another whole key and id.

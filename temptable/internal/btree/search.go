@@ -35,9 +35,9 @@ func (w *want) among(n *node, lo int) (i int, equal bool, err error) {
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		id := n.entries[mid].id()
-		c, err := w.ask(id)
+		c, err := w.rows.CompareRow(id)
 		if err != nil {
-			return 0, false, err
+			return 0, false, rowError(id, err)
 		}
 		if c > 0 || c == 0 && id < w.id() {
 			lo = mid + 1
