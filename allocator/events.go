@@ -2,7 +2,9 @@ package allocator
 
 import (
 	"context"
+	"fmt"
 	"runtime/trace"
+	"strconv"
 	"time"
 
 	"github.com/spillway-db/spillway/internal/sys"
@@ -77,10 +79,7 @@ func (s *Space) blocks() int64 { return s.m.held[RAM] + s.m.held[Mmap] + s.m.hel
 
 // reach notes the first block on a tier, and why.
 func (s *Space) reach(t Tier) {
-	reason := "it was asked for"
-	if s.cause.refused() {
-		reason = s.alloc.plainError(s.cause).Error()
-	}
+	reason := s.alloc.explain(s.cause)
 	from := RAM
 	if t == Disk && !s.m.reached[Mmap].At.IsZero() {
 		from = Mmap
@@ -107,6 +106,34 @@ func (s *Space) refused(why refusal) {
 			s.alloc.tell(Event{Kind: EventLimit, Space: s, Tier: why.tier, Err: s.alloc.plainError(why)})
 		}
 	}
+}
+
+// explain says in a sentence who refused, and why.
+func (a *Allocator) explain(r refusal) string {
+	e := a.limitError(r)
+	switch {
+	case !r.refused():
+		return "it was asked for"
+	case e == nil:
+		return r.err.Error()
+	case e.kind == nil:
+		return fmt.Sprintf("%v refused %s: %v", e.Tier, size(e.Want), e.cause)
+	}
+	text := fmt.Sprintf("%v: %s has %s in use of %s in %v, and was asked for %s",
+		e.kind, e.Level, size(e.Used), size(e.Limit), e.Tier, size(e.Want))
+	if r.err == errRAMFull && e.Used+e.Want <= e.Limit {
+		text += fmt.Sprintf("; %s are kept for buffers", size(a.reserve(false)))
+	}
+	return text
+}
+
+// size writes a number of bytes with a unit.
+func size(n int64) string {
+	f, unit := float64(n), 0
+	for ; f >= 1024 && unit < 4; unit++ {
+		f /= 1024
+	}
+	return strconv.FormatFloat(f, 'f', min(unit, 1), 64) + [...]string{" B", " KiB", " MiB", " GiB", " TiB"}[unit]
 }
 
 func (c *Counters) refused(t Tier, by *account) {

@@ -103,12 +103,14 @@ func TestEventsOfAFailure(t *testing.T) {
 		{"disk", Options{MaxRAM: 1 << 20, MaxMmap: Disabled}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			fs := &capture{FS: sys.OS()}
+			reads := sys.NewFaulty(sys.OS())
+			fs := &capture{FS: reads}
 			var log eventLog
 			tc.o.fs, tc.o.Events = fs, AllEvents(log.add)
 			eng, owner := openTest(t, tc.o)
 			tab := createTest(t, owner, unionSchema(t), Named("victim"))
 			insertAll(t, tab, randomJoinit(30_000))
+			reads.FailAll(sys.OpRead, syscall.EIO)
 			for _, f := range fs.files {
 				require.NoError(t, f.Truncate(0))
 			}

@@ -167,8 +167,8 @@ func TestTableCounters(t *testing.T) {
 	require.Zero(t, st.HitTable+st.HitOwner)
 	require.Positive(t, st.HitEngine)
 	require.Positive(t, st.HitMmap)
-	require.Contains(t, st.WhySpilled(), "RAM limit reached: engine: ram limit 1048576 B")
-	require.Contains(t, st.Reached[Disk].Reason, "mmap limit 1048576 B, in use 1048576 B")
+	require.Contains(t, st.WhySpilled(), "RAM limit reached: engine has ")
+	require.Contains(t, st.Reached[Disk].Reason, "mmap limit reached: engine has 1.0 MiB in use of 1.0 MiB in mmap, and was asked for 16.0 KiB")
 	require.WithinRange(t, st.Reached[Mmap].At, st.Since, time.Now())
 	require.Less(t, st.BlocksPerRow(), 1.0/64)
 
@@ -240,8 +240,8 @@ func TestHits(t *testing.T) {
 		want         func(*Counters) int64
 		reason       string
 	}{
-		{"table", Limits{}, Limits{RAM: 64 << 10}, func(c *Counters) int64 { return c.HitTable }, "table limit reached: result"},
-		{"owner", Limits{RAM: 64 << 10}, Limits{}, func(c *Counters) int64 { return c.HitOwner }, "owner limit reached: small"},
+		{"table", Limits{}, Limits{RAM: 64 << 10}, func(c *Counters) int64 { return c.HitTable }, "table limit reached: result has 6"},
+		{"owner", Limits{RAM: 64 << 10}, Limits{}, func(c *Counters) int64 { return c.HitOwner }, "owner limit reached: small has 6"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			eng, _ := openTest(t, Options{MaxRAM: 16 << 20})
