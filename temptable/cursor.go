@@ -256,6 +256,7 @@ func (c *Cursor) rest() ([]byte, error) {
 			return nil, nil
 		}
 		if c.consume {
+			c.pin.Unpin()
 			a.Drop(c.at.block)
 		}
 		c.at = position{block: c.at.block + 1}

@@ -54,6 +54,7 @@ type modelOp struct {
 	name   string
 	weight int
 	f      func()
+	roomy  bool // must not be refused memory
 }
 
 // tally counts what was done.
@@ -442,7 +443,7 @@ func (h *harness) run(steps int) {
 		op := h.pick()
 		h.last = op.name
 		h.tally.ops[op.name]++
-		op.f()
+		h.squeeze(op)
 		if h.tab.Len() != int64(len(h.m.rows)) {
 			h.fail("%d rows, want %d", h.tab.Len(), len(h.m.rows))
 		}
@@ -453,40 +454,54 @@ func (h *harness) run(steps int) {
 	h.check()
 }
 
+// squeeze runs an operation, one time in eight with so little memory left that
+// some allocation in it is refused: then nothing must have changed.
+func (h *harness) squeeze(op modelOp) {
+	if op.roomy || h.r.IntN(8) != 0 {
+		op.f()
+		return
+	}
+	tab := h.tab
+	used := tab.Stats().Bytes[RAM].Total()
+	tab.SetLimits(Limits{RAM: used + int64(h.r.IntN(6))*4096 + 1, Mmap: Disabled, Disk: Disabled})
+	op.f()
+	tab.SetLimits(Limits{})
+}
+
 func (h *harness) operations() []modelOp {
 	return []modelOp{
-		{"insert", 180, h.insert},
-		{"insertBatch", 30, h.insertBatch},
-		{"get", 60, h.get},
-		{"getGone", 20, h.getGone},
-		{"delete", 80, h.delete},
-		{"deleteMany", 15, h.deleteMany},
-		{"update", 120, h.update},
-		{"upsert", 30, h.upsert},
-		{"upsertBatch", 15, h.upsertBatch},
-		{"handle", 40, h.handle},
-		{"openCursor", 20, h.openCursor},
-		{"cloneCursor", 12, h.cloneCursor},
-		{"closeCursor", 40, h.closeCursor},
-		{"next", 50, h.next},
-		{"prev", 40, h.prev},
-		{"seek", 25, h.seek},
-		{"deleteInScan", 20, h.deleteInScan},
-		{"updateInScan", 20, h.updateInScan},
-		{"scanBatches", 12, h.scanBatches},
-		{"addIndex", 14, h.addIndex},
-		{"toggleIndex", 12, h.toggleIndex},
-		{"find", 60, h.find},
-		{"range", 40, h.rangeScan},
-		{"groups", 12, h.groups},
-		{"openLookup", 20, h.openLookup},
-		{"closeLookup", 14, h.closeLookup},
-		{"walk", 60, h.walkLookup},
-		{"savepoint", 15, h.savepoint},
-		{"rollback", 15, h.rollback},
-		{"release", 12, h.releaseSave},
-		{"truncate", 12, h.truncate},
-		{"recreate", 12, h.recreate},
+		{"insert", 180, h.insert, false},
+		{"insertBatch", 30, h.insertBatch, false},
+		{"get", 60, h.get, false},
+		{"getGone", 20, h.getGone, false},
+		{"delete", 80, h.delete, false},
+		{"deleteMany", 15, h.deleteMany, false},
+		{"update", 120, h.update, false},
+		{"upsert", 30, h.upsert, false},
+		{"upsertBatch", 15, h.upsertBatch, false},
+		{"handle", 40, h.handle, false},
+		{"openCursor", 20, h.openCursor, false},
+		{"cloneCursor", 12, h.cloneCursor, false},
+		{"closeCursor", 40, h.closeCursor, false},
+		{"next", 50, h.next, false},
+		{"prev", 40, h.prev, false},
+		{"seek", 25, h.seek, false},
+		{"deleteInScan", 20, h.deleteInScan, false},
+		{"updateInScan", 20, h.updateInScan, false},
+		{"scanBatches", 12, h.scanBatches, false},
+		{"addIndex", 14, h.addIndex, false},
+		{"toggleIndex", 12, h.toggleIndex, false},
+		{"find", 60, h.find, false},
+		{"range", 40, h.rangeScan, false},
+		{"groups", 12, h.groups, false},
+		{"openLookup", 20, h.openLookup, false},
+		{"closeLookup", 14, h.closeLookup, false},
+		{"walk", 60, h.walkLookup, false},
+		{"savepoint", 15, h.savepoint, false},
+		{"rollback", 15, h.rollback, true},
+		{"release", 12, h.releaseSave, false},
+		{"truncate", 12, h.truncate, true},
+		{"recreate", 12, h.recreate, true},
 	}
 }
 

@@ -167,13 +167,21 @@ var tinyBudgets = map[string]Options{
 	"roomy":         {MaxRAM: 1 << 20, MaxMmap: 1 << 20, MaxDisk: 64 << 20},
 }
 
+// modelSeeds is how many tables each budget gets.
+func modelSeeds() int {
+	if raceEnabled || testing.Short() {
+		return 1
+	}
+	return 6
+}
+
 func TestModel(t *testing.T) {
 	total := newTally()
 	for name, o := range tinyBudgets {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(6) {
+			for seed := range uint64(modelSeeds()) {
 				h := newHarness(t, seed, o)
-				h.run(3000)
+				h.run(2000)
 				h.close()
 				total.add(h.tally)
 			}
