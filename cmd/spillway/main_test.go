@@ -282,5 +282,5 @@ func TestAllocsProfileIsNotEmpty(t *testing.T) {
 	require.Equal(t, 0, runBinary(t, binary, dir, with(quick, "--profile", "allocs")...).code)
 	out, err := exec.Command("go", "tool", "pprof", "-top", "-sample_index=alloc_space", filepath.Join(dir, "mem.pprof")).CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Contains(t, string(out), "union.take")
+	require.Contains(t, string(out), "union.(*runner).take")
 }

@@ -129,6 +129,14 @@ func (a *allocator) destroy(b *block) error {
 	return a.store.destroy(b.memory, b.born == a.inserts)
 }
 
+// inRAM is the number of bytes in RAM, those of the shared block included.
+func (a *allocator) inRAM() int64 {
+	if a.shared == nil {
+		return a.ram
+	}
+	return a.ram + int64(len(a.shared.mem))
+}
+
 func (a *allocator) charge(b *block, sign int64) {
 	n := sign * int64(len(b.mem))
 	if b.kind == inRAM {
@@ -136,7 +144,7 @@ func (a *allocator) charge(b *block, sign int64) {
 	} else {
 		a.mapped += n
 	}
-	a.counts.ramPeak = max(a.counts.ramPeak, a.ram+int64(len(a.shared.mem)))
+	a.counts.ramPeak = max(a.counts.ramPeak, a.inRAM())
 	a.counts.mmapPeak = max(a.counts.mmapPeak, a.mapped)
 }
 
@@ -152,5 +160,6 @@ func (a *allocator) close() (err error) {
 		}
 	}
 	a.shared, a.current = nil, nil
+	a.ram, a.mapped = 0, 0
 	return err
 }

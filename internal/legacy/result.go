@@ -16,6 +16,8 @@ type Result struct {
 	Files     int   // files created, real or not
 	FileBlock int   // bytes of the last file
 	Filled    int64 // bytes written to the files, real or not
+	RAM       int64 // bytes in use, the shared block included
+	Mmap      int64 // bytes in use
 	RAMPeak   int64 // bytes, the shared block included
 	MmapPeak  int64 // bytes
 	Measured  Measured
@@ -39,7 +41,7 @@ func (t *Table) Result() Result {
 	r := Result{
 		Unique: t.unique, Duplicates: t.duplicates, FirstFile: t.firstFile,
 		Blocks: c.blocks, Files: c.files, FileBlock: c.fileBlock, Filled: c.filled,
-		RAMPeak: c.ramPeak, MmapPeak: c.mmapPeak,
+		RAM: t.alloc.inRAM(), Mmap: t.alloc.mapped, RAMPeak: c.ramPeak, MmapPeak: c.mmapPeak,
 		Measured: measure(s.cycles),
 	}
 	if s.left.bytes > 0 && r.Measured.Bytes > 0 {

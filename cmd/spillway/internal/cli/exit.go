@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 
+	"github.com/spillway-db/spillway/allocator"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/union"
 )
 
@@ -21,15 +23,17 @@ const (
 // errUsage marks a command line that means nothing.
 var errUsage = errors.New("usage")
 
+// noSpace are the reasons why the lowest tier that is permitted refuses.
+var noSpace = []error{
+	allocator.ErrTableLimit, allocator.ErrOwnerLimit, allocator.ErrRAMLimit, allocator.ErrMmapLimit,
+	allocator.ErrDiskLimit, allocator.ErrReserve, allocator.ErrNoSpace, allocator.ErrQuota,
+	allocator.ErrFileSize, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG,
+}
+
 // exitCode returns the code that tells a script what err was.
 func exitCode(err error) int {
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	switch {
 	case err == nil:
@@ -40,7 +44,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case is(union.ErrDiffer):
 		return exitDiffer
-	case is(syscall.ENOSPC, syscall.EDQUOT):
+	case is(noSpace...):
 		return exitNoSpace
 	}
 	return exitFailure

@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -27,17 +26,17 @@ var profileModes = map[string]struct {
 
 func profiles() []string { return slices.Sorted(maps.Keys(profileModes)) }
 
-// startProfile starts the profile of that name, none for "". Stopping it says
-// where it was written.
-func startProfile(name string, stderr io.Writer) (stop func()) {
+// startProfile starts the profile of that name, none for "", in dir. stop ends
+// it and returns the file's path.
+func startProfile(name, dir string) (stop func() string) {
 	m, ok := profileModes[name]
 	if !ok {
-		return func() {}
+		return func() string { return "" }
 	}
-	p := profile.Start(append(m.options, profile.Quiet, profile.NoShutdownHook, profile.ProfilePath("."))...)
-	return func() {
+	p := profile.Start(append(m.options, profile.Quiet, profile.NoShutdownHook, profile.ProfilePath(dir))...)
+	return func() string {
 		runtime.GC() // the memory profiles are as of the last collection
 		p.Stop()
-		fmt.Fprintf(stderr, "%s profile written to %s\n", name, m.file)
+		return filepath.Join(dir, m.file)
 	}
 }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/testdata/joinit"
 )
@@ -25,6 +28,20 @@ type tables struct {
 	about       report.Input
 }
 
+func (s *source) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&s.left, "left", "", "left table: tab-separated text, gzip too")
+	fs.StringVar(&s.right, "right", "", "right table")
+	fs.StringVar(&s.schema, "schema", "", "their columns, as in 'i int, s varchar(64) collate utf8mb4_bin, t time'")
+	fs.StringVar(&s.format.Null, "null", `\N`, "the text of NULL (the mysql client writes NULL)")
+	fs.BoolVar(&s.format.Header, "header", false, "the first line has names")
+	fs.IntVar(&s.gen.Rows, "rows", 0, "generate tables of N rows instead, distinct on the left")
+	fs.Float64Var(&s.gen.Dup, "dup", 1, "share of them that comes again on the right, before new ones")
+	fs.StringVar(&s.order, "order", "same", "order of the right table: same, random")
+	fs.Uint64Var(&s.gen.Seed, "seed", 1, "of generated rows and of the random order")
+	choices(cmd, "order", []string{"same", "random"})
+}
+
 // validate reports flags that contradict each other.
 func (s *source) validate() error {
 	files := s.left != "" || s.right != ""
@@ -42,12 +59,12 @@ func (s *source) validate() error {
 }
 
 // load reads or makes the tables.
-func (s *source) load(ctx context.Context) (t tables, err error) {
+func (s *source) load(ctx context.Context, m *progress.Meter) (t tables, err error) {
 	switch {
 	case s.gen.Rows > 0:
-		t, err = s.generate(ctx)
+		t, err = s.generate(ctx, m)
 	case s.left != "":
-		t, err = s.files(ctx)
+		t, err = s.files(ctx, m)
 	default:
 		t, err = embedded(ctx)
 	}
@@ -76,21 +93,21 @@ func embedded(ctx context.Context) (t tables, err error) {
 	return t, err
 }
 
-func (s *source) generate(ctx context.Context) (t tables, err error) {
-	t.left, t.right, err = s.gen.Make(ctx)
+func (s *source) generate(ctx context.Context, m *progress.Meter) (t tables, err error) {
+	t.left, t.right, err = s.gen.Make(ctx, m)
 	t.about = report.Input{Left: report.Side{Name: "left"}, Right: report.Side{Name: "right"}, Source: s.gen.String()}
 	return t, err
 }
 
-func (s *source) files(ctx context.Context) (t tables, err error) {
+func (s *source) files(ctx context.Context, m *progress.Meter) (t tables, err error) {
 	schema, err := input.ParseSchema(s.schema)
 	if err != nil {
 		return t, fmt.Errorf("%w: --schema: %w", errUsage, err)
 	}
-	if t.left, err = input.ReadFile(ctx, s.left, schema, s.format); err != nil {
+	if t.left, err = input.ReadFile(ctx, s.left, schema, s.format, m); err != nil {
 		return t, err
 	}
-	if t.right, err = input.ReadFile(ctx, s.right, schema, s.format); err != nil {
+	if t.right, err = input.ReadFile(ctx, s.right, schema, s.format, m); err != nil {
 		return t, err
 	}
 	t.about = report.Input{Left: report.Side{Name: filepath.Base(s.left)}, Right: report.Side{Name: filepath.Base(s.right)},

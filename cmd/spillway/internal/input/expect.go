@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/crc32"
+
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 )
 
 // Answer is what a UNION gives.
@@ -16,9 +18,12 @@ type Answer struct {
 
 // Expect computes the UNION of the tables' texts with a Go map. It holds all
 // distinct rows in memory. Text with a collation is compared by its key, JSON by
-// its value; of equal rows the first is the one that is kept.
-func Expect(ctx context.Context, left, right *Table) (Answer, error) {
-	e := expecter{seen: make(map[string]struct{}, left.N)}
+// its value; of equal rows the first is the one that is kept. m, if
+// not nil, shows how far it is.
+func Expect(ctx context.Context, left, right *Table, m *progress.Meter) (Answer, error) {
+	task := m.Start("compute the answer", progress.Rows, int64(left.N+right.N))
+	defer task.End()
+	e := expecter{task: task, seen: make(map[string]struct{}, left.N)}
 	for _, c := range left.Schema {
 		e.keys = append(e.keys, c.Key())
 	}
@@ -35,6 +40,7 @@ func Expect(ctx context.Context, left, right *Table) (Answer, error) {
 }
 
 type expecter struct {
+	task            *progress.Task
 	seen            map[string]struct{}
 	keys            []func(dst, value []byte) []byte // by column; nil: its text
 	sum             uint64
@@ -44,8 +50,11 @@ type expecter struct {
 // add returns how many rows of t were there before.
 func (e *expecter) add(ctx context.Context, t *Table) (dup int, err error) {
 	for k := range t.N {
-		if k%1024 == 0 && ctx.Err() != nil {
-			return dup, ctx.Err()
+		if k%1024 == 0 {
+			e.task.Add(1024)
+			if ctx.Err() != nil {
+				return dup, ctx.Err()
+			}
 		}
 		e.makeKey(t, k)
 		if _, ok := e.seen[string(e.key)]; ok {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 )
 
 // Generator makes two tables of the report's shape.
@@ -28,14 +30,20 @@ func (g Generator) String() string {
 		generatedSchema, g.Seed)
 }
 
-// Make returns the tables. The same Generator makes the same ones.
-func (g Generator) Make(ctx context.Context) (left, right *Table, err error) {
+// Make returns the tables. The same Generator makes the same ones. m, if not
+// nil, shows how far it is.
+func (g Generator) Make(ctx context.Context, m *progress.Meter) (left, right *Table, err error) {
+	task := m.Start("generate", progress.Rows, 2*int64(g.Rows))
+	defer task.End()
 	rnd := rand.New(rand.NewPCG(g.Seed, 0x5eed))
 	left, right = NewTable(generatedSchema), NewTable(generatedSchema)
 	again := int(g.Dup*float64(g.Rows) + 0.5)
 	for k := range g.Rows {
-		if k%1024 == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+		if k%1024 == 0 {
+			task.Add(2 * 1024)
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
 		}
 		if err := left.generate(rnd, k+1); err != nil {
 			return nil, nil, err

@@ -85,7 +85,7 @@ func TestRowText(t *testing.T) {
 func TestExpectTellsRowsApart(t *testing.T) {
 	left := read(t, "a varchar(9), b varchar(9)", "x\t\\N\n\\N\tx\na|b\t\\N\na\tb\n\t\\N\nab\tc\n", Format{})
 	right := read(t, "a varchar(9), b varchar(9)", "x\t\\N\na\tbc\na\tbc\n\\N\t\\N\n\\N\t\\N\n", Format{})
-	a, err := Expect(t.Context(), left, right)
+	a, err := Expect(t.Context(), left, right, nil)
 	require.NoError(t, err)
 	require.Equal(t, 8, a.Rows)
 	require.Equal(t, 0, a.LeftDup)
@@ -96,25 +96,25 @@ func TestExpectIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	tab := read(t, "a int", "1\n", Format{})
-	_, err := Expect(ctx, tab, tab)
+	_, err := Expect(ctx, tab, tab, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = Expect(ctx, NewTable(tab.Schema), tab)
+	_, err = Expect(ctx, NewTable(tab.Schema), tab, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestGenerator(t *testing.T) {
 	for dup, want := range map[float64]int{0: 0, 0.25: 50, 1: 200} {
 		g := Generator{Rows: 200, Dup: dup, Seed: 7}
-		left, right, err := g.Make(t.Context())
+		left, right, err := g.Make(t.Context(), nil)
 		require.NoError(t, err)
 		require.Equal(t, 200, left.N)
 		require.Equal(t, 200, right.N)
 		require.Equal(t, rows(left)[:want], rows(right)[:want])
-		a, err := Expect(t.Context(), left, right)
+		a, err := Expect(t.Context(), left, right, nil)
 		require.NoError(t, err)
 		require.Equal(t, 0, a.LeftDup)
 		require.Equal(t, want, a.RightDup)
-		l2, r2, err := g.Make(t.Context())
+		l2, r2, err := g.Make(t.Context(), nil)
 		require.NoError(t, err)
 		require.Equal(t, []*Table{left, right}, []*Table{l2, r2})
 	}
@@ -123,7 +123,7 @@ func TestGenerator(t *testing.T) {
 
 // What is generated can be exported and read again.
 func TestGeneratedRowsFitTheirSchema(t *testing.T) {
-	left, _, err := Generator{Rows: 500, Seed: 1}.Make(t.Context())
+	left, _, err := Generator{Rows: 500, Seed: 1}.Make(t.Context(), nil)
 	require.NoError(t, err)
 	again := read(t, left.Schema.String(), write(left), Format{})
 	require.Equal(t, left, again)
@@ -134,7 +134,7 @@ func TestGeneratedRowsFitTheirSchema(t *testing.T) {
 func TestGeneratorIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := Generator{Rows: 1}.Make(ctx)
+	_, _, err := Generator{Rows: 1}.Make(ctx, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

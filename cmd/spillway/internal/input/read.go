@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 )
 
 // Format says how a text is to be read.
@@ -39,18 +42,30 @@ func (e *ParseError) Error() string {
 // Unwrap returns the cause.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// ReadFile is Read of a file, whose name is put before every error.
-func ReadFile(ctx context.Context, name string, s Schema, f Format) (*Table, error) {
+// ReadFile is Read of a file, whose name is put before every error. m, if not
+// nil, shows how far it is.
+func ReadFile(ctx context.Context, name string, s Schema, f Format, m *progress.Meter) (*Table, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	t, err := Read(ctx, file, s, f)
+	task := m.Start("read "+filepath.Base(name), progress.Bytes, size(file))
+	defer task.End()
+	t, err := Read(ctx, progress.Reader(file, task), s, f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
+}
+
+// size is the length of a file, 0 if it has none.
+func size(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // Read reads tab-separated text, compressed with gzip or not, as a server or

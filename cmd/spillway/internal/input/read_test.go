@@ -54,7 +54,7 @@ func TestReadsTheReportsTable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, joinit.Rows, tab.N)
 	require.EqualValues(t, joinit.Checksum, tab.Checksum())
-	a, err := Expect(t.Context(), tab, tab)
+	a, err := Expect(t.Context(), tab, tab, nil)
 	require.NoError(t, err)
 	require.Equal(t, Answer{Rows: joinit.Rows, Checksum: joinit.Checksum, RightDup: joinit.Rows}, a)
 }
@@ -136,20 +136,20 @@ func TestReadFile(t *testing.T) {
 	require.NoError(t, w.Close())
 	name := filepath.Join(t.TempDir(), "t.tsv.gz")
 	require.NoError(t, os.WriteFile(name, z.Bytes(), 0o600))
-	tab, err := ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{})
+	tab, err := ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 5000, tab.N)
 
-	_, err = ReadFile(t.Context(), name, schema(t, "i int"), Format{})
+	_, err = ReadFile(t.Context(), name, schema(t, "i int"), Format{}, nil)
 	require.ErrorContains(t, err, name+": line 1")
-	_, err = ReadFile(t.Context(), name+"none", nil, Format{})
+	_, err = ReadFile(t.Context(), name+"none", nil, Format{}, nil)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	require.NoError(t, os.WriteFile(name, z.Bytes()[:z.Len()-4], 0o600))
-	_, err = ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{})
+	_, err = ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{}, nil)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NoError(t, os.WriteFile(name, z.Bytes()[:2], 0o600))
-	_, err = ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{})
+	_, err = ReadFile(t.Context(), name, schema(t, "s varchar(3)"), Format{}, nil)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 

@@ -136,7 +136,7 @@ func TestExpectComparesAsSQLDoes(t *testing.T) {
 		"e enum('a','A')": {"a\nA\n\na\n", 3},
 	} {
 		tab := read(t, decl, c.text, Format{})
-		a, err := Expect(t.Context(), tab, NewTable(tab.Schema))
+		a, err := Expect(t.Context(), tab, NewTable(tab.Schema), nil)
 		require.NoError(t, err)
 		require.Equal(t, c.rows, a.Rows, decl)
 	}

@@ -1,7 +1,5 @@
 package report
 
-import "time"
-
 // SchemaName is the name of the JSON form of a Report.
 const SchemaName = "spillway.union/1"
 
@@ -14,6 +12,35 @@ type Report struct {
 	Expected Expected           `json:"expected"`
 	Runs     []Run              `json:"runs"`
 	Ratios   map[string]float64 `json:"ratios"` // "a/b": median time of a over that of b
+
+	// Fills and Sizes are there if pictures were asked for.
+	Fills []Fill      `json:"fills,omitempty"`
+	Sizes []SizePoint `json:"sizes,omitempty"`
+}
+
+// Fill is what one more run held while it inserted the rows, left ones first.
+type Fill struct {
+	Mode       string      `json:"mode"` // legacy-8.0.19, or spillway: all three tiers
+	RAMBudget  int64       `json:"ram_budget"`
+	MmapBudget int64       `json:"mmap_budget"`
+	Points     []FillPoint `json:"points"`
+}
+
+// FillPoint is what is in use after some rows.
+type FillPoint struct {
+	Rows   int   `json:"rows"`
+	RAM    int64 `json:"ram_bytes"`
+	Mmap   int64 `json:"mmap_bytes"`
+	Disk   int64 `json:"disk_bytes"`
+	Filled int64 `json:"filled_bytes"` // written to files so far
+}
+
+// SizePoint is the speed on a generated table of Rows distinct rows, followed
+// by the same in random order.
+type SizePoint struct {
+	Mode     string  `json:"mode"`
+	Rows     int     `json:"rows"`
+	NsPerRow float64 `json:"ns_per_row"` // per input row
 }
 
 // Options are the flags of the run, and what else decides about it.
@@ -178,5 +205,3 @@ func (r *Report) SetRatios() {
 		}
 	}
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -11,24 +11,52 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// modeTable is the table for people: a row a mode.
+// Cells are the table for people: a row a mode.
+type Cells struct {
+	Header []string
+	Rows   []CellRow
+}
+
+// CellRow is one mode.
+type CellRow struct {
+	Cells []string
+	Old   bool // a policy of the old engine
+}
+
+// Cells returns the table for people.
+func (r *Report) Cells() Cells {
+	c := Cells{Header: []string{"mode", "time", "ns/row", "files", "filled", "RAM", "mmap", "disk", "vs mmap"}}
+	for i := range r.Runs {
+		c.Rows = append(c.Rows, CellRow{modeRow(r, &r.Runs[i]), r.Runs[i].Legacy != nil})
+	}
+	return c
+}
+
 func modeTable(r *Report) table.Writer {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"mode", "time", "ns/row", "files", "filled", "RAM", "mmap", "disk", "vs mmap"})
-	for i := range r.Runs {
-		t.AppendRow(modeRow(r, &r.Runs[i]))
+	c := r.Cells()
+	t.AppendHeader(row(c.Header))
+	for _, x := range c.Rows {
+		t.AppendRow(row(x.Cells))
 	}
 	t.SetStyle(plainStyle())
 	t.SetColumnConfigs(rightAligned(2, 9))
 	return t
 }
 
-func modeRow(r *Report, run *Run) table.Row {
+func row(cells []string) (r table.Row) {
+	for _, c := range cells {
+		r = append(r, c)
+	}
+	return r
+}
+
+func modeRow(r *Report, run *Run) []string {
 	mark := ""
 	if run.Projected {
 		mark = "~"
 	}
-	return table.Row{run.Mode, mark + duration(seconds(run.Median)), mark + number(run.NsPerRow),
+	return []string{run.Mode, mark + Duration(run.Median), mark + number(run.NsPerRow),
 		humanize.Comma(run.FilesCreated), mark + size(run.BytesFilled), size(run.RAMPeak),
 		size(run.MmapPeak), size(run.DiskPeak), ratio(r, run)}
 }
@@ -50,12 +78,12 @@ func rightAligned(from, to int) (cs []table.ColumnConfig) {
 
 func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
-	for _, line := range head(r) {
+	for _, line := range r.Head() {
 		fmt.Fprintln(&b, line)
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", modeTable(r).RenderMarkdown())
-	for _, n := range notes(r) {
-		fmt.Fprintf(&b, "- %s\n", strings.TrimSpace(n.label+" "+n.text))
+	for _, n := range r.Notes() {
+		fmt.Fprintf(&b, "- %s\n", strings.TrimSpace(n.Label+" "+n.Text))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -78,9 +106,13 @@ func writeCSV(w io.Writer, r *Report) error {
 	return err
 }
 
-// duration writes d with three digits that count.
+// Duration writes seconds with three digits that count.
+func Duration(seconds float64) string { return duration(time.Duration(seconds * float64(time.Second))) }
+
 func duration(d time.Duration) string {
 	switch {
+	case d >= 1000*time.Second:
+		return humanize.Comma(int64(d.Seconds()+0.5)) + " s"
 	case d >= 100*time.Second:
 		return fmt.Sprintf("%.0f s", d.Seconds())
 	case d >= time.Second:

@@ -19,13 +19,13 @@ const (
 // check.
 func writeText(w io.Writer, r *Report) error {
 	var lines []string
-	for _, line := range head(r) {
+	for _, line := range r.Head() {
 		lines = append(lines, wrap(line, screenColumns)...)
 	}
 	lines = append(lines, "")
 	lines = append(lines, strings.Split(modeTable(r).Render(), "\n")...)
 	lines = append(lines, "")
-	for _, n := range notes(r) {
+	for _, n := range r.Notes() {
 		lines = append(lines, n.lines()...)
 	}
 	for i, line := range lines {
@@ -35,8 +35,8 @@ func writeText(w io.Writer, r *Report) error {
 	return err
 }
 
-// head says what is joined, what the report said of it, and what spills.
-func head(r *Report) []string {
+// Head says what is joined, what the report said of it, and what spills.
+func (r *Report) Head() []string {
 	lines := []string{joined(r)}
 	if r.Input.Report {
 		lines = append(lines, "MySQL bug 98739, as reported: 8.0.19 at 12 MiB 245 s and 26,036 files; its disk engine 0.252 s.")
@@ -82,16 +82,16 @@ func spilling(r *Report) string {
 
 func spilled(run *Run) bool { return run != nil && run.MmapPeak+run.DiskPeak > 0 }
 
-// note is a paragraph below the table.
-type note struct{ label, text string }
+// Note is a paragraph below the table.
+type Note struct{ Label, Text string }
 
 // labelWidth is the indentation of the notes on the screen.
 const labelWidth = 7
 
 // lines wraps the note for the screen.
-func (n note) lines() []string {
-	lines := wrap(n.text, screenColumns-labelWidth)
-	label := n.label
+func (n Note) lines() []string {
+	lines := wrap(n.Text, screenColumns-labelWidth)
+	label := n.Label
 	for i, line := range lines {
 		lines[i] = text.Pad(label, labelWidth, ' ') + line
 		label = ""
@@ -99,24 +99,24 @@ func (n note) lines() []string {
 	return lines
 }
 
-// notes are the marks' meaning, WHY and CHECK.
-func notes(r *Report) []note {
+// Notes are the marks' meaning, WHY and CHECK.
+func (r *Report) Notes() []Note {
 	all := projections(r)
 	if r.Run("legacy-8.0.19") != nil || r.Run("legacy-8.0.21") != nil {
-		all = append(all, note{"", "legacy: our execution of the old engine's policy, not MySQL."})
+		all = append(all, Note{"", "legacy: our execution of the old engine's policy, not MySQL."})
 	}
 	if old := r.Run("legacy-8.0.19"); old != nil {
-		all = append(all, note{"WHY", why(old.Legacy)})
+		all = append(all, Note{"WHY", why(old.Legacy)})
 	}
-	return append(all, note{"CHECK", check(r)})
+	return append(all, Note{"CHECK", check(r)})
 }
 
-func projections(r *Report) (all []note) {
+func projections(r *Report) (all []Note) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Projected {
-			all = append(all, note{"~", fmt.Sprintf("%s: %s of %s cycles run, %s each; time and bytes projected.",
-				run.Mode, comma(run.Measured.Cycles), humanize.Comma(run.FilesCreated), duration(seconds(run.Measured.P50)))})
+			all = append(all, Note{"~", fmt.Sprintf("%s: %s of %s cycles run, %s each; time and bytes projected.",
+				run.Mode, comma(run.Measured.Cycles), humanize.Comma(run.FilesCreated), Duration(run.Measured.P50))})
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 )
 
 // Errors of this package.
@@ -61,43 +62,10 @@ type Config struct {
 	Left, Right  *input.Table
 	// Answer is what every mode must give.
 	Answer input.Answer
-	Watch  Watch
+	// Meter, if not nil, shows how far a run is.
+	Meter *progress.Meter
 
 	open func(limits, input.Schema) (executor, error) // tests
-}
-
-// Watch is told how far a run is. All of its functions may be nil.
-type Watch struct {
-	// Begin announces total steps, Step one of them, End that they are over.
-	Begin func(what string, total int)
-	Step  func()
-	End   func()
-	// Note says something that the user should know now.
-	Note func(text string)
-}
-
-func (w Watch) begin(what string, total int) {
-	if w.Begin != nil {
-		w.Begin(what, total)
-	}
-}
-
-func (w Watch) step() {
-	if w.Step != nil {
-		w.Step()
-	}
-}
-
-func (w Watch) end() {
-	if w.End != nil {
-		w.End()
-	}
-}
-
-func (w Watch) note(format string, args ...any) {
-	if w.Note != nil {
-		w.Note(fmt.Sprintf(format, args...))
-	}
 }
 
 // Validate reports every setting that means nothing, as ErrUsage.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/temptable"
 )
 
@@ -17,7 +18,8 @@ type engine struct {
 	owner  *temptable.Owner
 	schema *temptable.Schema
 	t      *temptable.Table
-	blocks int64 // of the tables dropped so far
+	blocks int64 // created for the tables dropped so far
+	reused int64 // likewise, from idle memory
 
 	part    input.Table     // the rows that are being inserted
 	batch   temptable.Batch // the same, as the library takes them
@@ -97,7 +99,7 @@ func (e *engine) create(ctx context.Context) (err error) {
 	return err
 }
 
-func (e *engine) insert(ctx context.Context, t *input.Table) error {
+func (e *engine) insert(ctx context.Context, t *input.Table, task *progress.Task) error {
 	for from := 0; from < t.N; from += batchRows {
 		t.SliceInto(&e.part, from, min(from+batchRows, t.N))
 		e.batch.N = e.part.N
@@ -107,6 +109,7 @@ func (e *engine) insert(ctx context.Context, t *input.Table) error {
 		if _, err := e.t.InsertBatch(ctx, &e.batch, e.results[:e.batch.N]); err != nil {
 			return err
 		}
+		task.Add(int64(e.batch.N))
 	}
 	return nil
 }
@@ -136,7 +139,9 @@ func fromEngine(v *temptable.Vector) input.Vector {
 }
 
 func (e *engine) drop() error {
-	e.blocks += e.t.Stats().Blocks
+	s := e.t.Stats()
+	e.blocks += s.Created
+	e.reused += s.Reused
 	return e.t.Drop()
 }
 
@@ -145,8 +150,9 @@ func (e *engine) close() error { return e.eng.Close() }
 func (e *engine) counters() counters {
 	s := e.eng.Stats()
 	return counters{
+		ram: s.RAM - s.Idle, mmap: s.Tables[temptable.Mmap], disk: s.Tables[temptable.Disk],
 		ramPeak: s.RAMPeak, mmapPeak: s.TablesPeak[temptable.Mmap], diskPeak: s.TablesPeak[temptable.Disk],
-		blocks: e.blocks, files: s.Pool.FilesCreated + s.Disk.FilesCreated, mmapCalls: s.Pool.MapCalls,
+		blocks: e.blocks, blocksReused: e.reused, files: s.Pool.FilesCreated + s.Disk.FilesCreated, mmapCalls: s.Pool.MapCalls,
 		filled: s.Pool.Peak + s.Disk.BytesPeak, pageReads: s.Disk.PageReads, pageWrites: s.Disk.PageWrites,
 	}
 }

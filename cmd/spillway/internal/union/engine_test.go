@@ -8,23 +8,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/temptable"
 	"github.com/spillway-db/spillway/testdata/joinit"
 )
 
 func TestEngineModes(t *testing.T) {
 	for _, pool := range Pools() {
-		c := joinitConfig(t, RAM, Mmap, Disk)
+		c := smaller(t, joinitConfig(t, RAM, Mmap, Disk))
 		c.Pool = pool
 		res, err := Run(t.Context(), c)
 		require.NoError(t, err)
 		ram, mmap, disk := &res.Runs[0], &res.Runs[1], &res.Runs[2]
 		for _, run := range res.Runs {
-			require.Equal(t, joinit.Rows, run.Rows)
-			require.EqualValues(t, joinit.Checksum, run.Checksum)
+			require.Equal(t, c.Answer.Rows, run.Rows)
+			require.Equal(t, c.Answer.Checksum, run.Checksum)
 			require.Equal(t, pool, run.Pool)
 			require.LessOrEqual(t, run.RAMPeak, run.RAMBudget, run.Mode)
 			require.Positive(t, run.BlocksCreated+run.BlocksReused)
+			if pool == Hot {
+				require.Zero(t, run.BlocksCreated, "%s: all memory is there from the last sample", run.Mode)
+			}
 		}
 		require.Zero(t, ram.FilesCreated)
 		require.Zero(t, ram.MmapPeak)
@@ -34,6 +38,69 @@ func TestEngineModes(t *testing.T) {
 		require.Zero(t, disk.MmapPeak)
 		require.Positive(t, disk.DiskPeak)
 	}
+}
+
+// smaller is c with fewer rows where rows take long.
+func smaller(t testing.TB, c Config) Config {
+	if !raceEnabled {
+		return c
+	}
+	part := c.Left.Slice(0, 8192)
+	c.Left, c.Right, c.Count = &part, &part, 1
+	var err error
+	c.Answer, err = input.Expect(t.Context(), &part, &part, nil)
+	require.NoError(t, err)
+	return c
+}
+
+// Pictures' data: what is in use goes up tier by tier, and a duplicate takes
+// nothing, where the old policy makes a file for each.
+func TestFills(t *testing.T) {
+	c := joinitConfig(t)
+	fills, err := Fills(t.Context(), c, 0)
+	require.NoError(t, err)
+	require.Len(t, fills, 2)
+	ours, old := fills[0], fills[1]
+	require.Equal(t, AllTiers, ours.Mode)
+	require.EqualValues(t, 1<<20, ours.MmapBudget)
+	require.EqualValues(t, 12<<20, old.RAMBudget)
+	half, last := point(t, &ours, joinit.Rows), point(t, &ours, 2*joinit.Rows)
+	require.Equal(t, report.FillPoint{}, ours.Points[0])
+	for _, p := range ours.Points {
+		require.LessOrEqual(t, p.RAM, ours.RAMBudget)
+		require.LessOrEqual(t, p.Mmap, ours.MmapBudget)
+	}
+	require.Positive(t, half.Mmap)
+	require.Positive(t, half.Disk)
+	half.Rows = last.Rows
+	require.Equal(t, half, last, "duplicates take nothing")
+	require.Zero(t, point(t, &old, joinit.Rows).Filled)
+	require.EqualValues(t, 26035*8<<20, point(t, &old, 2*joinit.Rows).Filled)
+	require.EqualValues(t, 8<<20, point(t, &old, 2*joinit.Rows).RAM)
+}
+
+// point is the one after so many rows.
+func point(t testing.TB, f *report.Fill, rows int) report.FillPoint {
+	for _, p := range f.Points {
+		if p.Rows == rows {
+			return p
+		}
+	}
+	require.Fail(t, "no such point")
+	return report.FillPoint{}
+}
+
+func TestSizes(t *testing.T) {
+	points, err := Sizes(t.Context(), Config{Dir: t.TempDir()}, 4096)
+	require.NoError(t, err)
+	var got []string
+	for _, p := range points {
+		require.Positive(t, p.NsPerRow)
+		got = append(got, fmt.Sprint(p.Mode, p.Rows))
+	}
+	require.Equal(t, []string{"ram1024", "mmap1024", "disk1024", "ram4096", "mmap4096", "disk4096"}, got)
+	// A probe for the budget, a warm-up of each mode, and nine samples of each.
+	require.EqualValues(t, (1+3+3*9)*2*(1024+4096), sizeRows(4096))
 }
 
 // everyType is the columns of a table, and rows of it: the least values, the
@@ -89,7 +156,7 @@ func TestEngineTypes(t *testing.T) {
 	c := Config{Modes: Modes(), MaxRAM: 4 << 20, MaxMmap: 64 << 20, Count: 1, Pool: Fresh, LegacyCycles: 1,
 		Dir: t.TempDir(), Left: left, Right: right}
 	var err error
-	c.Answer, err = input.Expect(t.Context(), left, right)
+	c.Answer, err = input.Expect(t.Context(), left, right, nil)
 	require.NoError(t, err)
 	require.Equal(t, 400*4+200*4, c.Answer.Rows)
 	res, err := Run(t.Context(), c)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/internal/legacy"
 )
 
@@ -11,7 +12,8 @@ import (
 // error only close may be called.
 type executor interface {
 	create(ctx context.Context) error
-	insert(ctx context.Context, t *input.Table) error
+	// insert adds the rows of t, and tells task of them.
+	insert(ctx context.Context, t *input.Table, task *progress.Task) error
 	// scan hands all rows of the result to sink, some at a time. They are
 	// valid until sink returns.
 	scan(ctx context.Context, sink func(*input.Table)) error
@@ -23,6 +25,7 @@ type executor interface {
 
 // counters are what an executor did since it was opened. Bytes are bytes.
 type counters struct {
+	ram, mmap, disk             int64 // in use now
 	ramPeak, mmapPeak, diskPeak int64
 	blocks, blocksReused        int64
 	files, mmapCalls, filled    int64

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/internal/legacy"
 )
 
@@ -11,13 +12,14 @@ import (
 type oldEngine struct {
 	cfg  legacy.Config
 	cols []legacy.Column
+	part input.Table // the rows that are being inserted
 	in   legacy.Batch
 	out  input.Table
 	t    *legacy.Table
 }
 
 func openOld(cfg legacy.Config, s input.Schema) *oldEngine {
-	e := &oldEngine{cfg: cfg, out: input.Table{Schema: s, Cols: make([]input.Vector, len(s))}}
+	e := &oldEngine{cfg: cfg, part: *input.NewTable(s), out: *input.NewTable(s)}
 	e.in.Cols = make([]legacy.Vector, len(s))
 	for _, c := range s {
 		e.cols = append(e.cols, legacy.Column{Width: c.Width(), Unit: c.Unit(), Unsigned: c.Unsigned(),
@@ -31,12 +33,23 @@ func (e *oldEngine) create(ctx context.Context) (err error) {
 	return err
 }
 
-func (e *oldEngine) insert(ctx context.Context, t *input.Table) error {
-	e.in.N = t.N
-	for c := range t.Cols {
-		e.in.Cols[c] = legacy.Vector(t.Cols[c])
+// oldBatchRows is how many rows are inserted between two signs of life; a
+// multiple of 64. Each may make a file.
+const oldBatchRows = 128
+
+func (e *oldEngine) insert(ctx context.Context, t *input.Table, task *progress.Task) error {
+	for from := 0; from < t.N; from += oldBatchRows {
+		t.SliceInto(&e.part, from, min(from+oldBatchRows, t.N))
+		e.in.N = e.part.N
+		for c := range e.part.Cols {
+			e.in.Cols[c] = legacy.Vector(e.part.Cols[c])
+		}
+		if err := e.t.Insert(ctx, &e.in); err != nil {
+			return err
+		}
+		task.Add(int64(e.part.N))
 	}
-	return e.t.Insert(ctx, &e.in)
+	return nil
 }
 
 func (e *oldEngine) scan(ctx context.Context, sink func(*input.Table)) error {
@@ -65,7 +78,7 @@ func (e *oldEngine) counters() counters {
 	}
 	r := e.t.Result()
 	return counters{
-		ramPeak: r.RAMPeak, mmapPeak: r.MmapPeak, blocks: int64(r.Blocks),
+		ram: r.RAM, mmap: r.Mmap, ramPeak: r.RAMPeak, mmapPeak: r.MmapPeak, blocks: int64(r.Blocks),
 		files: int64(r.Files), mmapCalls: int64(r.Files), filled: r.Filled, old: &r,
 	}
 }

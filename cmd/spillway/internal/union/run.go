@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/internal/legacy"
 )
@@ -22,7 +23,7 @@ type runner struct {
 	Config
 	modes []*mode
 	auto  bool // SpillRAM was not given
-	files int  // that full legacy cycles will make
+	task  *progress.Task
 }
 
 // mode is one mode under way.
@@ -43,16 +44,25 @@ type Result struct {
 // Run runs every mode and returns what it found; with ErrDiffer beside it if a
 // mode gave another result than Config.Answer. Other errors: ErrUsage, those of
 // the engines, and the context's. Nothing is left on disk.
-func Run(ctx context.Context, c Config) (res *Result, err error) {
+func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	r := newRunner(c)
+	r.task = c.Meter.Start("union", progress.Rows, r.rows())
+	defer r.task.End()
+	return r.run(ctx)
+}
+
+func newRunner(c Config) *runner {
 	if c.open == nil {
 		c.open = openEngine
 	}
-	r := &runner{Config: c}
-	defer func() { err = errors.Join(err, r.close()) }()
+	return &runner{Config: c}
+}
 
+func (r *runner) run(ctx context.Context) (res *Result, err error) {
+	defer func() { err = errors.Join(err, r.close()) }()
 	runtime.GC() // what made the tables and the answer
 	for _, prepare := range []func(context.Context) error{r.plan, r.estimate, r.sampleAll} {
 		if err := prepare(ctx); err != nil {
@@ -111,7 +121,7 @@ func (r *runner) autoSpill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = take(ctx, x, r.Left, r.Right)
+	_, err = r.take(ctx, x)
 	r.SpillRAM = max(x.counters().ramPeak/2, minRAM)
 	return errors.Join(err, x.close())
 }
@@ -122,13 +132,13 @@ func (r *runner) spills() bool {
 
 // warm opens an engine that is to serve all samples, and runs it once.
 func (r *runner) warm(ctx context.Context, m *mode) error {
-	if r.fresh(m) {
+	if r.fresh(m.name) {
 		return nil
 	}
 	if err := r.open(m); err != nil {
 		return err
 	}
-	s, err := take(ctx, m.x, r.Left, r.Right)
+	s, err := r.take(ctx, m.x)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}
@@ -136,9 +146,9 @@ func (r *runner) warm(ctx context.Context, m *mode) error {
 	return r.mustSpill(m, &s)
 }
 
-// fresh says whether each sample of m has an engine of its own. The legacy
+// fresh says whether each sample of a mode has an engine of its own. The legacy
 // modes keep nothing from one sample to the next.
-func (r *runner) fresh(m *mode) bool { return r.Pool == Fresh || isLegacy(m.name) }
+func (r *runner) fresh(mode string) bool { return r.Pool == Fresh || isLegacy(mode) }
 
 // mustSpill refuses a given budget that makes a spilling mode stay in RAM.
 func (r *runner) mustSpill(m *mode, s *sample) error {
@@ -163,9 +173,6 @@ func (r *runner) legacyConfig(name string) legacy.Config {
 	if name == Legacy8021 {
 		cfg.Policy = legacy.V8021
 	}
-	if cfg.Cycles == legacy.Full {
-		cfg.OnFile = func(int) { r.Watch.step() }
-	}
 	return cfg
 }
 
@@ -179,15 +186,13 @@ func (r *runner) estimate(ctx context.Context) error {
 			continue
 		}
 		cfg := r.legacyConfig(m.name)
-		cfg.Cycles, cfg.OnFile = legacy.DefaultMinFiles, nil
+		cfg.Cycles = legacy.DefaultMinFiles
 		x := openOld(cfg, r.Left.Schema)
-		_, err := take(ctx, x, r.Left, r.Right)
+		_, err := r.take(ctx, x)
 		if err = errors.Join(err, x.close()); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		old := x.counters().old
-		r.files += old.Files
-		r.announce(m.name, old)
+		r.announce(m.name, x.counters().old)
 	}
 	return nil
 }
@@ -196,27 +201,42 @@ func (r *runner) announce(name string, o *legacy.Result) {
 	if o.Files == 0 {
 		return
 	}
-	r.Watch.note("%s, full: about %.1f minutes; %s files, the last of %s: %s written, one file at a time, into %s",
+	r.Meter.Note("%s, full: about %.1f minutes; %s files, the last of %s: %s written, one file at a time, into %s",
 		name, o.Projected.Minutes(), humanize.Comma(int64(o.Files)), humanize.IBytes(uint64(o.FileBlock)),
 		humanize.IBytes(uint64(o.Filled)), r.Dir)
 }
 
-// sampleAll takes the samples, mode by mode, again and again. A step is a
-// sample, or a file of full legacy cycles.
+// sampleAll takes the samples, mode by mode, again and again.
 func (r *runner) sampleAll(ctx context.Context) error {
-	r.Watch.begin("union", r.Count*len(r.modes)+r.files)
-	defer r.Watch.end()
 	for range r.Count {
 		for _, m := range r.modes {
-			if !m.once {
-				if err := r.sample(ctx, m); err != nil {
-					return fmt.Errorf("%s: %w", m.name, err)
-				}
+			if m.once {
+				r.task.Add(r.inputRows())
+				continue
 			}
-			r.Watch.step()
+			if err := r.sample(ctx, m); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
 		}
 	}
 	return nil
+}
+
+func (r *runner) inputRows() int64 { return int64(r.Left.N + r.Right.N) }
+
+// rows is how many rows the run inserts, warm-ups and estimates included.
+func (r *runner) rows() int64 {
+	times := 0
+	if r.SpillRAM == 0 && r.spills() {
+		times++
+	}
+	for _, name := range r.Modes {
+		times += r.Count
+		if !r.fresh(name) || isLegacy(name) && r.LegacyCycles == legacy.Full {
+			times++
+		}
+	}
+	return int64(times) * r.inputRows()
 }
 
 func (r *runner) sample(ctx context.Context, m *mode) error {
@@ -224,7 +244,7 @@ func (r *runner) sample(ctx context.Context, m *mode) error {
 		return err
 	}
 	before := m.x.counters()
-	s, err := take(ctx, m.x, r.Left, r.Right)
+	s, err := r.take(ctx, m.x)
 	if err != nil {
 		return err
 	}
@@ -239,7 +259,7 @@ func (r *runner) sample(ctx context.Context, m *mode) error {
 // prepare brings the pool into its state.
 func (r *runner) prepare(m *mode) error {
 	switch {
-	case r.fresh(m):
+	case r.fresh(m.name):
 		if err := m.close(); err != nil {
 			return err
 		}

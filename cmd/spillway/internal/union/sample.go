@@ -45,19 +45,19 @@ func (s *sample) time() (d time.Duration) {
 }
 
 // take runs the statement once. The clock stands still between the phases.
-func take(ctx context.Context, x executor, left, right *input.Table) (sample, error) {
+func (r *runner) take(ctx context.Context, x executor) (sample, error) {
 	var s sample
-	if err := s.run(ctx, x, left, right); err != nil {
+	if err := s.run(ctx, x, r); err != nil {
 		return s, fmt.Errorf("union: %w", err)
 	}
 	return s, nil
 }
 
-func (s *sample) run(ctx context.Context, x executor, left, right *input.Table) error {
+func (s *sample) run(ctx context.Context, x executor, r *runner) error {
 	if err := s.timed(opening, func() error { return x.create(ctx) }); err != nil {
 		return err
 	}
-	if err := s.timed(inserting, func() error { return insertBoth(ctx, x, left, right) }); err != nil {
+	if err := s.timed(inserting, func() error { return r.insertBoth(ctx, x) }); err != nil {
 		return err
 	}
 	count := func(t *input.Table) { s.rows += t.N }
@@ -70,11 +70,11 @@ func (s *sample) run(ctx context.Context, x executor, left, right *input.Table) 
 	return s.timed(dropping, x.drop)
 }
 
-func insertBoth(ctx context.Context, x executor, left, right *input.Table) error {
-	if err := x.insert(ctx, left); err != nil {
+func (r *runner) insertBoth(ctx context.Context, x executor) error {
+	if err := x.insert(ctx, r.Left, r.task); err != nil {
 		return err
 	}
-	return x.insert(ctx, right)
+	return x.insert(ctx, r.Right, r.task)
 }
 
 // check scans once more, for the checksum.

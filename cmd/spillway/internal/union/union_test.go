@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/internal/legacy"
 	"github.com/spillway-db/spillway/testdata/joinit"
@@ -44,7 +45,7 @@ func (f *fakeEngine) create(context.Context) error {
 	return f.do("create")
 }
 
-func (f *fakeEngine) insert(_ context.Context, t *input.Table) error {
+func (f *fakeEngine) insert(_ context.Context, t *input.Table, _ *progress.Task) error {
 	f.out.Schema = t.Schema
 	if f.out.Cols == nil {
 		f.out.Cols = []input.Vector{{}}
@@ -89,7 +90,7 @@ func (f *fakeEngine) counters() counters {
 // numbers is a table of the integers [from, to).
 func numbers(t testing.TB, from, to int) *input.Table {
 	g := input.Generator{Rows: to, Dup: 0, Seed: 1}
-	all, _, err := g.Make(t.Context())
+	all, _, err := g.Make(t.Context(), nil)
 	require.NoError(t, err)
 	n := input.NewTable(all.Schema[:1])
 	n.N = to - from
@@ -101,7 +102,7 @@ func numbers(t testing.TB, from, to int) *input.Table {
 func fakeConfig(t testing.TB, tweak func(*fakeEngine), modes ...string) (Config, *[]string) {
 	log := new([]string)
 	left, right := numbers(t, 0, 100), numbers(t, 50, 150)
-	answer, err := input.Expect(t.Context(), left, right)
+	answer, err := input.Expect(t.Context(), left, right, nil)
 	require.NoError(t, err)
 	return Config{
 		Modes: modes, MaxRAM: 4 << 20, MaxMmap: 4 << 20, Count: 3, Pool: Hot, Dir: t.TempDir(), LegacyCycles: 1,
@@ -296,24 +297,15 @@ func TestLegacyModes(t *testing.T) {
 func TestFullCyclesAreAnnounced(t *testing.T) {
 	c := joinitConfig(t, Legacy8021)
 	c.MaxRAM, c.LegacyCycles, c.Count = 4<<20, legacy.Full, 1
-	var notes []string
-	steps, total, ended := 0, 0, 0
-	c.Watch = Watch{
-		Begin: func(_ string, n int) { total = n },
-		Step:  func() { steps++ },
-		End:   func() { ended++ },
-		Note:  func(s string) { notes = append(notes, s) },
-	}
+	var notes strings.Builder
+	c.Meter = progress.New(&notes, false)
 	res, err := Run(t.Context(), c)
 	require.NoError(t, err)
 	require.False(t, res.Runs[0].Projected)
 	require.EqualValues(t, 1, res.Runs[0].FilesCreated)
-	require.Len(t, notes, 1)
-	require.Contains(t, notes[0], "legacy-8.0.21, full: about 0.0 minutes; 1 files, the last of 4.0 MiB: 4.0 MiB written")
-	require.Contains(t, notes[0], c.Dir)
-	require.Equal(t, 2, total)
-	require.Equal(t, total, steps)
-	require.Equal(t, 1, ended)
+	require.Equal(t, 1, strings.Count(notes.String(), "\n"))
+	require.Contains(t, notes.String(), "legacy-8.0.21, full: about 0.0 minutes; 1 files, the last of 4.0 MiB: 4.0 MiB written")
+	require.Contains(t, notes.String(), c.Dir)
 }
 
 func TestEstimateFails(t *testing.T) {

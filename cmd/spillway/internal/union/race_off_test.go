@@ -1,0 +1,5 @@
+//go:build !race
+
+package union
+
+const raceEnabled = false
