@@ -43,7 +43,7 @@
 // segment's count lies in the directory beside its address: that line is in the
 // cache, since the probe has just read it.
 //
-// On the Go heap an index has some 350 bytes, 16 for each directory entry, of
+// On the Go heap an index has 224 bytes, 16 for each directory entry, of
 // which there are two to four a segment, and for each run 8 bytes a page.
 //
 // # Collisions
