@@ -46,6 +46,10 @@ type Cursor struct {
 	consume    bool // blocks that the scan has left are given back
 	skipLarge  bool // rows keep their references
 
+	hold    int  // the first block with pieces of a row to come, 0: none
+	held    bool // that row is the current one
+	dropped int  // blocks given back by a consuming scan
+
 	until  RowID    // the scan ends before it; 0: at the end of the table
 	behind backPage // for Prev
 }
@@ -84,6 +88,7 @@ func (c *Cursor) Next(ctx context.Context) (bool, error) {
 // step moves to the next row of buf, if there is one.
 func (c *Cursor) step() bool {
 	c.restart()
+	c.release()
 	for c.off < len(c.buf) {
 		h := header(c.buf[c.off:])
 		start := c.off
@@ -91,10 +96,35 @@ func (c *Cursor) step() bool {
 		if h&(flagDeleted|flagMoved|flagPiece) == 0 {
 			c.id = c.first + RowID(start>>3)
 			c.row = Row{c.t.schema, c.buf[start:c.off:c.off]}
+			c.held = c.hold != 0
 			return true
+		}
+		if h&flagPiece != 0 && c.hold == 0 {
+			c.hold, _ = c.first.Place()
 		}
 	}
 	return false
+}
+
+// release gives up the pieces of the row that the cursor stood on.
+func (c *Cursor) release() {
+	if c.held {
+		c.hold, c.held = 0, false
+	}
+}
+
+// dropBehind gives back what a consuming scan has left, up to the block that it
+// is leaving, but for blocks with pieces of the row that comes next. Where places
+// were used again, a row's pieces may be anywhere.
+func (c *Cursor) dropBehind() {
+	c.pin.Unpin()
+	if e := c.t.ext; e != nil && e.free != nil {
+		return
+	}
+	for c.dropped < c.at.block && (c.hold == 0 || c.dropped+1 < c.hold) {
+		c.dropped++
+		c.t.space.Arena.Drop(c.dropped)
+	}
 }
 
 // restart gives up what was copied if the table has changed since.
@@ -256,8 +286,7 @@ func (c *Cursor) rest() ([]byte, error) {
 			return nil, nil
 		}
 		if c.consume {
-			c.pin.Unpin()
-			a.Drop(c.at.block)
+			c.dropBehind()
 		}
 		c.at = position{block: c.at.block + 1}
 	}
@@ -386,6 +415,7 @@ func (c *Cursor) ReadBatch(ctx context.Context, b *Batch) (int, error) {
 
 // decode appends rows of buf to b: a stretch of plain rows, or one long row.
 func (c *Cursor) decode(b *Batch) error {
+	c.release()
 	c.offs = append(c.offs[:0], int32(c.off))
 	for c.off < len(c.buf) && len(c.offs) <= batchRows-b.N {
 		h := header(c.buf[c.off:])
@@ -414,7 +444,7 @@ func (c *Cursor) decodeOdd(b *Batch) error {
 		}
 	}
 	c.t.schema.decodeRows(b, c.row.buf, []int32{0, int32(len(c.row.buf))})
-	c.id = 0
+	c.id, c.row = 0, Row{} // it is copied, not lent
 	return nil
 }
 

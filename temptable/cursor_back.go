@@ -44,6 +44,7 @@ func (c *Cursor) Clone(ctx context.Context) (*Cursor, error) {
 // jump moves to the row with the given id, or with 0 to the row before. It
 // returns false before the first one.
 func (c *Cursor) jump(ctx context.Context, id RowID) (bool, error) {
+	c.spoil()
 	c.reserve(cursorBuf)
 	c.restart()
 	for from := c.id; ; c.id = from {

@@ -38,6 +38,8 @@ func (t *Table) Get(id RowID, buf *RowBuffer) (Row, error) {
 }
 
 func (t *Table) read(id RowID, buf *RowBuffer) ([]byte, error) {
+	spoil(buf.row)
+	spoil(buf.wide)
 	row, err := t.readStored(id, buf)
 	if err != nil || header(row)&flagLarge == 0 || buf.SkipLarge {
 		return row, err

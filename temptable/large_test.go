@@ -457,3 +457,37 @@ func TestGiB(t *testing.T) {
 	_, _, err = w.Insert()
 	require.ErrorIs(t, err, ErrTooLong)
 }
+
+// A consuming scan keeps the blocks that pieces of the next row are in.
+func TestConsumeLarge(t *testing.T) {
+	onTinyBudgets(t, func(t *testing.T, owner *Owner) {
+		tab := blobTable(t, owner)
+		w := tab.Writer(context.Background())
+		const n = 60
+		for k := range n {
+			w.SetInt(0, int64(k))
+			w.SetString(1, (&pattern{seed: uint64(k), n: 20_000}).text())
+			w.SetReader(3, &pattern{seed: uint64(k), n: 50_000})
+			_, _, err := w.Insert()
+			require.NoError(t, err)
+		}
+		before := tab.Stats().Bytes
+		c, err := tab.Consume()
+		require.NoError(t, err)
+		defer c.Close()
+		for k := range n {
+			ok, err := c.Next(context.Background())
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.EqualValues(t, k, c.Row().Int(0))
+			require.True(t, (&pattern{seed: uint64(k), n: 20_000}).text() == c.Row().String(1))
+			require.True(t, (&pattern{seed: uint64(k), n: 50_000}).text() == c.Row().String(3))
+		}
+		var was, is int64
+		for tier := range before {
+			was += before[tier].Rows
+			is += tab.Stats().Bytes[tier].Rows
+		}
+		require.Less(t, is, was/2)
+	})
+}
