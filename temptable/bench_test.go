@@ -118,8 +118,8 @@ func insertAll(tb testing.TB, t *Table, b *Batch) (added int) {
 	return added
 }
 
-// writeAll is insertAll row by row.
-func writeAll(tb testing.TB, t *Table, b *Batch) (added int) {
+// insertEach is insertAll row by row.
+func insertEach(tb testing.TB, t *Table, b *Batch) (added int) {
 	w := t.Writer(context.Background())
 	c := b.Cols
 	for k := range b.N {
@@ -180,7 +180,7 @@ func BenchmarkJoinit(b *testing.B) {
 			for _, api := range []string{"batch", "row"} {
 				insert := insertAll
 				if api == "row" {
-					insert = writeAll
+					insert = insertEach
 				}
 				b.Run(fmt.Sprintf("mode=%s/order=%s/api=%s", m.name, order, api), func(b *testing.B) {
 					benchUnion(b, m.o, left, right, insert)
