@@ -22,7 +22,7 @@ func TestTiersInTheirOrder(t *testing.T) {
 	require.NotZero(t, x.held(Mmap))
 	require.Zero(t, x.held(Disk))
 	st := x.Stats(nil)
-	require.Contains(t, st.Reached[Mmap].Reason, "RAM limit reached: engine: ram limit 262144 B")
+	require.Contains(t, st.Reached[Mmap].Reason, "RAM limit reached: engine has 224.0 KiB in use of 256.0 KiB in ram")
 	require.Equal(t, int64(1), a.Stats().ReachedMmap)
 
 	ids = append(ids, x.more(t, len(ids), 84*kib)...)
