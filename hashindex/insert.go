@@ -143,8 +143,3 @@ func (x *Index) strike(c *cursor, i int) error {
 	return nil
 }
 
-// Delete is Remove for an index that was given no Disk, where that cannot fail.
-func (x *Index) Delete(hash, id uint64, rows Rows) bool {
-	ok, err := x.Remove(hash, id, rows)
-	return ok && err == nil
-}

@@ -94,7 +94,11 @@ func (x *Index) removeHashed(row []byte, id RowID) error {
 		return err
 	}
 	x.row = row
-	return x.check(x.hash.Delete(h, uint64(id), &x.keyReader), id)
+	found, err := x.hash.Remove(h, uint64(id), &x.keyReader)
+	if err != nil {
+		return err
+	}
+	return x.check(found, id)
 }
 
 func (x *Index) removeKey(key []byte, id RowID) error {

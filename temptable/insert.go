@@ -59,11 +59,16 @@ func (t *Table) insertHashed(row []byte) (RowID, bool, error) {
 func (t *Table) insert(row []byte, hash uint64) (RowID, bool, error) {
 	t.key = row
 	slot, id, err := t.index.Find(hash, t)
+	return t.found(slot, id, err)
+}
+
+// found goes on with what the index found of t.key.
+func (t *Table) found(slot hashindex.Slot, id uint64, err error) (RowID, bool, error) {
 	t.pin.Unpin()
 	if id != 0 || err != nil {
 		return t.tag(RowID(id)), false, err
 	}
-	return t.addGuarded(row, slot)
+	return t.addGuarded(t.key, slot)
 }
 
 // addGuarded is add under guard, where the row or the index may come to lie in
@@ -226,6 +231,7 @@ func (i *inserter) report(id RowID, added bool) {
 // is read once for the whole chunk, however the duplicates are ordered.
 func (i *inserter) insertAhead(hashes []uint64) error {
 	cand := i.s.cand[:len(hashes)]
+	since := i.t.index.Spills()
 	if err := i.t.index.FindBatch(hashes, cand); err != nil {
 		return err
 	}
@@ -233,31 +239,42 @@ func (i *inserter) insertAhead(hashes []uint64) error {
 		return err
 	}
 	for k, h := range hashes {
-		id, added := i.t.tag(RowID(cand[k])), false
-		if cand[k] == 0 {
-			var err error
-			if id, added, err = i.t.insert(i.s.row(k), h); err != nil {
-				return err
-			}
+		id, added, err := i.ahead(k, h, cand[k], since)
+		if err != nil {
+			return err
 		}
 		i.report(id, added)
 	}
 	return nil
 }
 
-// verify clears the candidates that are not on disk, and those that are not
-// equal to their row; it goes through the others in the order of their pages.
+// ahead inserts row k, of which cand tells what is known: the id of its
+// duplicate, 0 if the index had no such hash when it had spilled since times,
+// or Unknown.
+func (i *inserter) ahead(k int, hash, cand uint64, since uint32) (RowID, bool, error) {
+	switch cand {
+	case hashindex.Unknown:
+		return i.t.insert(i.s.row(k), hash)
+	case 0:
+		i.t.key = i.s.row(k)
+		slot, id, err := i.t.index.FindSince(hash, i.t, since)
+		return i.t.found(slot, id, err)
+	}
+	return i.t.tag(RowID(cand)), false, nil
+}
+
+// verify keeps the candidates that are on disk and equal to their row; it reads
+// them in the order of their pages. The others become Unknown.
 func (i *inserter) verify(cand []uint64) error {
 	order := i.s.order[:0]
 	for k, id := range cand {
 		if id == 0 || id == hashindex.Unknown {
-			cand[k] = 0
 			continue
 		}
 		if page, ok := i.t.space.Arena.OnDisk(RowID(id)); ok {
 			order = append(order, pageOf{page, int32(k)})
 		} else {
-			cand[k] = 0
+			cand[k] = hashindex.Unknown
 		}
 	}
 	slices.SortFunc(order, pageOf.compare)
@@ -269,7 +286,7 @@ func (i *inserter) verify(cand []uint64) error {
 			return err
 		}
 		if !ok {
-			cand[p.row] = 0
+			cand[p.row] = hashindex.Unknown
 		}
 	}
 	return nil
