@@ -45,6 +45,9 @@ var (
 	ErrNotOrdered = errors.New("temptable: index is not ordered")
 	// ErrNoKey is returned by Upserter for a table that is not distinct.
 	ErrNoKey = errors.New("temptable: table is not distinct")
+	// ErrSavepointOpen is returned by AddIndex and Enable for a unique index
+	// while a savepoint is open.
+	ErrSavepointOpen = errors.New("temptable: a savepoint is open")
 	// ErrSavepoint is returned for a savepoint that is no longer open.
 	ErrSavepoint = errors.New("temptable: no such savepoint")
 )

@@ -72,7 +72,7 @@ func (h *harness) stepNext(c *modelCursor) bool {
 		h.fail("next is %t, %d of %d rows are behind", ok, at, len(h.m.rows))
 	}
 	if !ok {
-		c.id = 0
+		c.id, c.next = 0, max(c.next, h.m.top) // past deleted rows, too, which may come back
 		return false
 	}
 	h.on(c, at)
@@ -195,7 +195,7 @@ func (h *harness) savepoint() {
 	}
 	s, err := h.tab.Savepoint()
 	h.must(err)
-	h.m.saves = append(h.m.saves, modelSave{s, slices.Clone(h.m.rows)})
+	h.m.saves = append(h.m.saves, modelSave{s, slices.Clone(h.m.rows), h.m.top})
 }
 
 func (h *harness) rollback() {
@@ -212,7 +212,7 @@ func (h *harness) rollback() {
 		}
 		h.must(err)
 	}
-	h.m.rows = slices.Clone(s.rows)
+	h.m.rows, h.m.top = slices.Clone(s.rows), s.top
 	h.m.saves = h.m.saves[:n+1]
 	h.gone = h.gone[:0] // what comes next may lie across their places
 	h.m.refill()
@@ -221,15 +221,11 @@ func (h *harness) rollback() {
 
 // clampCursors moves cursors that were behind the end back.
 func (h *harness) clampCursors() {
-	end := RowID(0)
-	if n := len(h.m.rows); n > 0 {
-		end = plain(h.m.rows[n-1].id) + 1
-	}
 	for _, c := range h.cursors {
-		if c.id >= end {
+		if c.id >= h.m.top {
 			c.id = 0
 		}
-		c.next = min(c.next, end)
+		c.next = min(c.next, h.m.top)
 	}
 }
 

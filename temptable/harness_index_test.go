@@ -29,7 +29,7 @@ func (h *harness) addIndex() {
 	x.spec.NullsDistinct = h.r.IntN(2) == 0
 	ix, err := h.tab.AddIndex(h.ctx, x.spec)
 	fits := x.fill(h.m)
-	if errors.Is(err, ErrConflict) && !fits || h.refused(err) {
+	if h.unfit(err, x, fits) {
 		return
 	}
 	if !fits {
@@ -37,6 +37,17 @@ func (h *harness) addIndex() {
 	}
 	x.ix = ix
 	h.m.indexes = append(h.m.indexes, x)
+}
+
+// unfit reports whether an index was refused for one of the good reasons.
+func (h *harness) unfit(err error, x *modelIndex, fits bool) bool {
+	switch {
+	case errors.Is(err, ErrSavepointOpen):
+		return x.spec.Unique && len(h.m.saves) > 0
+	case errors.Is(err, ErrConflict):
+		return !fits
+	}
+	return h.refused(err)
 }
 
 func (h *harness) anyIndex(ok func(*modelIndex) bool) *modelIndex {
@@ -65,7 +76,7 @@ func (h *harness) toggleIndex() {
 	}
 	err := x.ix.Enable(h.ctx)
 	fits := x.fill(h.m)
-	if errors.Is(err, ErrConflict) && !fits || h.refused(err) {
+	if h.unfit(err, x, fits) {
 		return
 	}
 	if x.off = false; !fits {
@@ -263,9 +274,11 @@ func (h *harness) walkLookup() {
 	for range h.r.IntN(12) {
 		switch h.r.IntN(8) {
 		case 0:
+			l.id, l.side = 0, 0
 			ok, err := l.c.First(h.ctx)
 			h.landed(l, rows, ok, err, 0)
 		case 1:
+			l.id, l.side = 0, 0
 			ok, err := l.c.Last(h.ctx)
 			h.landed(l, rows, ok, err, len(rows)-1)
 		case 2, 3, 4:
@@ -314,8 +327,7 @@ func (h *harness) landed(l *modelLookup, rows []modelRow, ok bool, err error, at
 		h.fail("lookup found %t, want place %d of %d", ok, at, len(rows))
 	}
 	if len(rows) == 0 {
-		l.id, l.side = 0, 0
-		return
+		return // it stays in the gap where its row was
 	}
 	if l.side = 0; !ok {
 		l.side = 1

@@ -420,7 +420,7 @@ func (h *harness) updateAt(at int) {
 
 func (h *harness) truncate() {
 	h.must(h.tab.Truncate())
-	h.m.rows, h.m.saves, h.gone = nil, nil, h.gone[:0]
+	h.m.rows, h.m.saves, h.m.top, h.gone = nil, nil, 0, h.gone[:0]
 	h.m.refill()
 	for _, c := range h.cursors {
 		c.id, c.next = 0, 0
@@ -531,7 +531,7 @@ func (h *harness) noteTiers() {
 
 // check verifies the indexes' own structure.
 func (h *harness) check() {
-	if h.tab.index != nil {
+	if h.tab.index != nil && h.tally.refused == 0 {
 		h.must(h.tab.index.Check())
 	}
 	for _, x := range h.m.indexes {

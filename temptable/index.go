@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spillway-db/spillway/hashindex"
+	"github.com/spillway-db/spillway/internal/sys"
 	"github.com/spillway-db/spillway/temptable/internal/btree"
 )
 
@@ -151,7 +153,7 @@ func (x *Index) Len() (n int) {
 // one scan, and an insertion into the index a row.
 //
 // Errors: a *ConflictError, which matches ErrConflict, if the rows do not fit a
-// unique index; ErrColumn; the limit that refused; the context's. On an error
+// unique index; ErrSavepointOpen for a unique index; ErrColumn; the limit that refused; the context's. On an error
 // the table is as it was.
 func (t *Table) AddIndex(ctx context.Context, spec IndexSpec) (*Index, error) {
 	x, err := t.addIndex(ctx, spec)
@@ -171,11 +173,32 @@ func (t *Table) addIndex(ctx context.Context, spec IndexSpec) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.build(ctx); err != nil {
-		return nil, t.lost(err)
+	if err := x.fill(ctx); err != nil {
+		return nil, err
 	}
 	t.declare(x)
 	return x, nil
+}
+
+// fill builds an index for AddIndex and Enable. Going back to a savepoint could
+// bring rows that a unique index made since cannot hold.
+func (x *Index) fill(ctx context.Context) (err error) {
+	if x.spec.Unique && len(x.t.more().saves) > 0 {
+		return ErrSavepointOpen
+	}
+	if err = x.buildGuarded(ctx); err != nil {
+		err = x.t.lost(err)
+	}
+	return err
+}
+
+func (x *Index) buildGuarded(ctx context.Context) (err error) {
+	if x.t.space.MayMap() {
+		x.t.armed = true
+		defer func() { x.t.armed = false }()
+		defer sys.Recover(&err, &x.t.space, debug.SetPanicOnFault(true))
+	}
+	return x.build(ctx)
 }
 
 // declare takes an index, which holds all rows, into use.
@@ -248,8 +271,8 @@ func (x *Index) enable(ctx context.Context) error {
 	if !x.off {
 		return nil
 	}
-	if err := x.build(ctx); err != nil {
-		return x.t.lost(err)
+	if err := x.fill(ctx); err != nil {
+		return err
 	}
 	x.off = false
 	x.t.keep(x)

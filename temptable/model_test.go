@@ -13,6 +13,7 @@ type model struct {
 	rows    []modelRow // by id
 	indexes []*modelIndex
 	saves   []modelSave
+	top     RowID // plain id behind all rows that were there since the last truncation or rollback
 }
 
 type modelRow struct {
@@ -34,6 +35,7 @@ type modelIndex struct {
 type modelSave struct {
 	s    Savepoint
 	rows []modelRow
+	top  RowID
 }
 
 // at is where the row with an id is, or would be.
@@ -55,6 +57,7 @@ func (m *model) add(id RowID, vals []modelVal) {
 		panic(fmt.Sprintf("row id %#x is given twice", id))
 	}
 	m.rows = slices.Insert(m.rows, at, modelRow{id, vals})
+	m.top = max(m.top, plain(id)+1)
 	for _, x := range m.indexes {
 		x.put(m, id, vals)
 	}
