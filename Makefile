@@ -6,12 +6,13 @@ BENCHTIME ?= 1s
 COUNT     ?= 6
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build test race bench fuzz lint cover
+.PHONY: help build test race difftest bench fuzz lint cover
 
 help:
 	@echo "make build   bin/spillway"
 	@echo "make test    all tests, checked build (-tags invariants)"
 	@echo "make race    all tests under the race detector, on the heap-backed system layer"
+	@echo "make difftest  values against MariaDB (if installed) and SQLite"
 	@echo "make bench   benchmarks, benchstat-ready (COUNT=$(COUNT) BENCHTIME=$(BENCHTIME))"
 	@echo "make fuzz    every fuzz target for FUZZTIME=$(FUZZTIME)"
 	@echo "make lint    gofmt, go vet, staticcheck"
@@ -25,6 +26,10 @@ test:
 
 race:
 	$(GO) test -race ./...
+
+# A module of its own: its drivers are nobody else's dependencies.
+difftest:
+	cd internal/difftest && $(GO) vet ./... && $(GO) test ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -benchtime $(BENCHTIME) ./...
