@@ -41,7 +41,7 @@ type Event struct {
 	Moved  bool          // EventSpilled: it was a RAM block that moved
 	Bytes  int64         // EventSpilled: its size
 	Took   time.Duration // EventSpilled
-	Reason string        // EventReached
+	Reason string        // EventReached, EventLimit: a sentence
 	Err    error         // EventLimit
 	Dir    string        // EventFile
 	Taken  int64         // EventTaken: blocks taken so far
@@ -103,7 +103,7 @@ func (s *Space) refused(why refusal) {
 	if s.told[why.tier] != by {
 		s.told[why.tier] = by
 		if s.alloc.notify != nil {
-			s.alloc.tell(Event{Kind: EventLimit, Space: s, Tier: why.tier, Err: s.alloc.plainError(why)})
+			s.alloc.tell(Event{Kind: EventLimit, Space: s, Tier: why.tier, Err: s.alloc.plainError(why), Reason: s.alloc.explain(why)})
 		}
 	}
 }

@@ -56,7 +56,7 @@ type Event struct {
 
 	Rows, Blocks int64 // BlockChurn: rows added so far, blocks taken so far
 
-	Reason string // TierChange: which limit refused; FileCreated: the directory; Warning: the text
+	Reason string // TierChange, Limit: which limit refused, in a sentence; FileCreated: the directory; Warning: the text
 	Err    error  // Limit, TableFailed: what the table's calls return, or would
 }
 
@@ -72,7 +72,7 @@ func (e Event) String() string {
 		}
 		return fmt.Sprintf("table %s of %s %s %d bytes to %v in %v", e.Table, e.Owner, verb, e.Bytes, e.Tier, e.Took)
 	case Limit:
-		return fmt.Sprintf("table %s of %s: %v", e.Table, e.Owner, e.Err)
+		return fmt.Sprintf("table %s of %s: %s", e.Table, e.Owner, e.Reason)
 	case FileCreated:
 		return fmt.Sprintf("file for %v made in %s", e.Tier, e.Reason)
 	case BlockChurn:
