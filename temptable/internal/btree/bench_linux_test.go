@@ -1,7 +1,6 @@
 package btree
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -9,56 +8,31 @@ import (
 	"testing"
 )
 
-// heapMem keeps what is freed, so that a second run finds it touched already.
-type heapMem map[int][][]byte
+// hugeMem cuts chunks from one mapping with huge pages, as an engine of some
+// size does, and takes none back.
+type hugeMem struct{ rest []byte }
 
-func (m heapMem) AllocIndex(n int) ([]byte, error) {
-	if list := m[n]; len(list) > 0 {
-		m[n] = list[:len(list)-1]
-		mem := list[len(list)-1]
-		clear(mem)
-		return mem, nil
+func newHugeMem(b *testing.B, n int) *hugeMem {
+	size := (n*64 + 4<<20) &^ (2<<20 - 1) // bytes: four times what random keys need
+	mem, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		b.Fatal(err)
 	}
-	return make([]byte, n), nil
+	b.Cleanup(func() { _ = syscall.Munmap(mem) })
+	_ = syscall.Madvise(mem, 14) // MADV_HUGEPAGE
+	return &hugeMem{mem}
 }
 
-func (m heapMem) FreeIndex(mem []byte) { m[len(mem)] = append(m[len(mem)], mem) }
-
-// stub is a table of 56-byte rows that begin with 24 bytes of key, of which the
-// first 16 are the same in all rows.
-type stub struct {
-	data []byte
-	want []byte
-}
-
-const (
-	stubRow = 56
-	stubKey = 24
-)
-
-func newStub(keys []uint64) *stub {
-	s := &stub{data: make([]byte, len(keys)*stubRow), want: make([]byte, stubKey)}
-	for i, k := range keys {
-		binary.BigEndian.PutUint64(s.key(uint64(i) + 1)[16:], k)
+func (m *hugeMem) AllocIndex(n int) ([]byte, error) {
+	if n > len(m.rest) {
+		return nil, errRefused
 	}
-	return s
+	mem := m.rest[:n:n]
+	m.rest = m.rest[n:]
+	return mem, nil
 }
 
-func (s *stub) key(id uint64) []byte {
-	i := int(id-1) * stubRow
-	return s.data[i : i+stubKey]
-}
-
-func (s *stub) CompareRow(id uint64) (int, error) { return bytes.Compare(s.want, s.key(id)), nil }
-
-func randomKeys(n int) []uint64 {
-	r := rand.New(rand.NewPCG(1, 2))
-	keys := make([]uint64, n)
-	for i := range keys {
-		keys[i] = r.Uint64()
-	}
-	return keys
-}
+func (m *hugeMem) FreeIndex([]byte) {}
 
 // cpuTime reports the processor time of an operation beside its elapsed time:
 // on a machine that others use it is the one to look at.
@@ -82,17 +56,16 @@ func benchSizes(b *testing.B, run func(b *testing.B, n int)) {
 
 // fill puts n keys into an empty tree, over and over.
 func fill(b *testing.B, n int, insert func(t *Tree, i int)) {
-	t := New(heapMem{}, nil)
+	t := New(newHugeMem(b, n), nil)
 	for i := range n {
 		insert(t, i)
 	}
-	t.Clear()
 	defer cpuTime(b)()
-	for i := range b.N {
-		if i%n == 0 {
-			t.Clear()
+	for left := b.N; left > 0; left -= n {
+		t.Clear()
+		for i := range min(n, left) {
+			insert(t, i)
 		}
-		insert(t, i%n)
 	}
 }
 
@@ -137,20 +110,26 @@ func BenchmarkInsertEqual(b *testing.B) {
 	})
 }
 
-// filled is a tree of n random keys.
-func filled(keys []uint64) *Tree {
-	t, key := New(heapMem{}, nil), make([]byte, 8)
+// filled is a tree of random keys.
+func filled(b *testing.B, keys []uint64) *Tree {
+	t := New(newHugeMem(b, len(keys)), nil)
+	refill(t, keys)
+	return t
+}
+
+func refill(t *Tree, keys []uint64) {
+	t.Clear()
+	key := make([]byte, 8)
 	for i, k := range keys {
 		binary.BigEndian.PutUint64(key, k)
 		_, _ = t.Insert(key, uint64(i)+1, true, nil)
 	}
-	return t
 }
 
 func BenchmarkNext(b *testing.B) {
 	benchSizes(b, func(b *testing.B, n int) {
 		var c Cursor
-		c.Open(filled(randomKeys(n)))
+		c.Open(filled(b, randomKeys(n)))
 		defer cpuTime(b)()
 		for range b.N {
 			if ok, _ := c.Next(); !ok {
@@ -164,7 +143,7 @@ func BenchmarkFind(b *testing.B) {
 	benchSizes(b, func(b *testing.B, n int) {
 		keys, key := randomKeys(n), make([]byte, 8)
 		var c Cursor
-		c.Open(filled(keys))
+		c.Open(filled(b, keys))
 		defer cpuTime(b)()
 		for i := range b.N {
 			binary.BigEndian.PutUint64(key, keys[i%n])
@@ -177,7 +156,7 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkDelete(b *testing.B) {
 	benchSizes(b, func(b *testing.B, n int) {
 		keys, key := randomKeys(n), make([]byte, 8)
-		t := filled(keys)
+		t := filled(b, keys)
 		defer cpuTime(b)()
 		for i := range b.N {
 			binary.BigEndian.PutUint64(key, keys[i%n])
@@ -191,15 +170,15 @@ func BenchmarkDelete(b *testing.B) {
 func BenchmarkScanDelete(b *testing.B) {
 	benchSizes(b, func(b *testing.B, n int) {
 		keys, key := randomKeys(n), make([]byte, 8)
+		t := filled(b, keys)
 		var c Cursor
-		t := filled(keys)
 		c.Open(t)
-		defer cpuTime(b)()
+		b.ReportAllocs()
+		b.ResetTimer()
 		for range b.N {
 			if ok, _ := c.Next(); !ok {
 				b.StopTimer()
-				t = filled(keys)
-				c.Open(t)
+				refill(t, keys)
 				_, _ = c.First()
 				b.StartTimer()
 			}

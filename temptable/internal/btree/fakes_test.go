@@ -2,8 +2,10 @@ package btree
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -200,4 +202,40 @@ func (r *rig) drop(key string, id uint64) (bool, error) {
 		delete(r.rows.keys, id)
 	}
 	return ok, err
+}
+
+// stub is a table of 56-byte rows that begin with 24 bytes of key, of which the
+// first 16 are the same in all rows.
+type stub struct {
+	data []byte
+	want []byte
+}
+
+const (
+	stubRow = 56
+	stubKey = 24
+)
+
+func newStub(keys []uint64) *stub {
+	s := &stub{data: make([]byte, len(keys)*stubRow), want: make([]byte, stubKey)}
+	for i, k := range keys {
+		binary.BigEndian.PutUint64(s.key(uint64(i) + 1)[16:], k)
+	}
+	return s
+}
+
+func (s *stub) key(id uint64) []byte {
+	i := int(id-1) * stubRow
+	return s.data[i : i+stubKey]
+}
+
+func (s *stub) CompareRow(id uint64) (int, error) { return bytes.Compare(s.want, s.key(id)), nil }
+
+func randomKeys(n int) []uint64 {
+	r := rand.New(rand.NewPCG(1, 2))
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = r.Uint64()
+	}
+	return keys
 }

@@ -13,6 +13,12 @@ func (t *Tree) Insert(key []byte, id uint64, unique bool, rows Keys) (other uint
 	if id == 0 || id >= maxID {
 		return 0, outOfRange(id)
 	}
+	if t.rising && t.plan == nothing {
+		if e := makeEntry(key, id); t.behindLast(e) {
+			t.append(e)
+			return 0, nil
+		}
+	}
 	other, err = t.Reserve(key, id, unique, rows)
 	if err == nil && other == 0 {
 		t.Publish(id)
@@ -37,7 +43,7 @@ func (t *Tree) Reserve(key []byte, id uint64, unique bool, rows Keys) (other uin
 		return 0, outOfRange(id)
 	}
 	t.want.set(key, id, rows)
-	if t.rising && t.behindLast() {
+	if t.rising && t.behindLast(t.want.entry) {
 		t.plan = toAppend
 		return 0, nil
 	}
@@ -62,14 +68,21 @@ func (t *Tree) Cancel() {
 	t.release()
 }
 
-// behindLast says whether the last leaf has room and the wanted key is seen to
-// be greater than all others without reading a row.
-func (t *Tree) behindLast() bool {
+// behindLast says whether the last leaf has room, no cursor is open, and e is
+// seen to be greater than all others without reading a row.
+func (t *Tree) behindLast(e entry) bool {
 	leaf := t.resident(t.last)
 	if leaf == nil || leaf.count == leafCap || t.cursors != nil {
 		return false
 	}
-	return less(&leaf.entries[leaf.count-1], t.want.hi, t.want.from&^maxID) == 1
+	return less(&leaf.entries[leaf.count-1], e.hi, e.lo&^maxID) == 1
+}
+
+// append adds an entry that is behindLast.
+func (t *Tree) append(e entry) {
+	leaf := t.resident(t.last)
+	leaf.insert(int(leaf.count), e)
+	t.length++
 }
 
 // locate sets the path to the place of the wanted entry.
@@ -200,12 +213,10 @@ func (t *Tree) Publish(id uint64) {
 	case nothing:
 		return
 	case toAppend:
-		leaf := t.resident(t.last)
-		leaf.insert(int(leaf.count), t.want.entry)
+		t.append(t.want.entry)
 	case toPlace:
 		t.place()
 	}
-	t.length++
 	t.Cancel()
 }
 
@@ -226,6 +237,7 @@ func (t *Tree) place() {
 	at := t.path[t.depth-1]
 	leaf := t.node(at.no)
 	t.rising = leaf.next == 0 && at.i == int(leaf.count)
+	t.length++
 	t.entered(at)
 	if leaf.count < leafCap {
 		leaf.insert(at.i, t.want.entry)
