@@ -39,6 +39,9 @@ type Cursor struct {
 	offs   []int32
 	charge int // bytes of heap charged to the engine
 
+	all    bool  // every row from the first on has been copied: copied of them
+	copied int64 // so far
+
 	wideCharge int
 	need       int // what chargeWide was refused
 	closed     bool
@@ -64,7 +67,7 @@ const cursorBuf = 4 << 10
 // to the engine. It takes no memory before Next.
 func (t *Table) Cursor(o ScanOptions) *Cursor {
 	t.changes.open.Add(1)
-	return &Cursor{t: t, skipLarge: o.SkipLarge, at: position{block: 1}, seen: t.changes.version}
+	return &Cursor{t: t, skipLarge: o.SkipLarge, at: position{block: 1}, seen: t.changes.version, all: true}
 }
 
 // Next moves to the next row. It returns false at the end, and when err is not
@@ -137,6 +140,7 @@ func (c *Cursor) restart() {
 // catchUp goes on from where the cursor is, in the table as it is now. A change
 // of one row that the cursor has passed, most often the last, costs nothing.
 func (c *Cursor) catchUp() {
+	c.all = false
 	now, next := &c.t.changes, c.next()
 	if now.version != c.seen+1 || now.at == 0 || now.at >= next {
 		next = now.behind(c.seen, next)
@@ -255,14 +259,21 @@ func (c *Cursor) run() (run []byte, err error) {
 	defer c.pin.Unpin()
 	for {
 		mem, err := c.rest()
-		if err != nil || mem == nil {
+		if err != nil {
 			return nil, err
 		}
-		if n := copyRows(c.buf[:cap(c.buf)], mem); n > 0 {
+		if mem == nil {
+			return nil, c.missed()
+		}
+		if n, rows := copyRows(c.buf[:cap(c.buf)], mem); n > 0 {
+			c.copied += int64(rows)
 			c.buf, c.off = c.buf[:n], 0
 			c.first = allocator.ID(c.at.block, c.at.off)
 			c.at.off += n
 			return c.buf, nil
+		}
+		if c.at.off%allocator.DiskPage == 0 { // a page starts with a row
+			return nil, errZeroes(c.at.id())
 		}
 		c.at.off = (c.at.off | (allocator.DiskPage - 1)) + 1 // the rest of the page is unused
 	}
@@ -293,19 +304,32 @@ func (c *Cursor) rest() ([]byte, error) {
 	return nil, nil
 }
 
-// copyRows copies whole rows from the start of src to dst and returns their
-// length: 0 at a mark of the end of a page. dst holds at least one row.
-func copyRows(dst, src []byte) int {
+// missed finds out at the end whether rows are missing that should have been
+// there. It is sure only if rows have been inserted, and nothing else.
+func (c *Cursor) missed() error {
+	if c.all && c.t.ext == nil && c.copied < c.t.rows {
+		return corrupt("a scan met %d rows of %d: a file was changed from outside", c.copied, c.t.rows)
+	}
+	return nil
+}
+
+// copyRows copies whole rows from the start of src to dst, and returns their
+// length, 0 at a mark of the end of a page, and how many they are, without the
+// further pieces of long ones. dst holds at least one row.
+func copyRows(dst, src []byte) (end, rows int) {
 	n := copy(dst, src)
-	end := 0
 	for end+headerLen <= n {
-		l := rowLen(header(dst[end:]))
+		h := header(dst[end:])
+		l := rowLen(h)
 		if l == 0 || end+l > n {
 			break
 		}
+		if h&flagPiece == 0 {
+			rows++
+		}
 		end += l
 	}
-	return end
+	return end, rows
 }
 
 // assemble replaces what a scan meets of a row that is stored elsewhere, or in

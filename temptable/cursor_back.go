@@ -30,7 +30,7 @@ func (c *Cursor) Seek(ctx context.Context, id RowID) error {
 func (c *Cursor) Clone(ctx context.Context) (*Cursor, error) {
 	c.restart()
 	n := c.t.Cursor(ScanOptions{})
-	n.at, n.seen, n.until = positionOf(c.next()), c.seen, c.until
+	n.at, n.seen, n.until, n.all = positionOf(c.next()), c.seen, c.until, false
 	if c.id == 0 {
 		return n, nil
 	}
@@ -94,6 +94,7 @@ func (c *Cursor) named(id RowID) (RowID, error) {
 
 // land reads the row at id, which is there, and stands on it.
 func (c *Cursor) land(id RowID) error {
+	c.all = false
 	mem, err := c.t.space.Arena.Read(id, &c.pin)
 	if err != nil {
 		return err
@@ -214,7 +215,7 @@ func (t *Table) Split(n int) ([]*Cursor, error) {
 	parts := make([]*Cursor, len(cuts))
 	for i, from := range cuts {
 		parts[i] = t.Cursor(ScanOptions{})
-		parts[i].at = from
+		parts[i].at, parts[i].all = from, false
 		if i > 0 {
 			parts[i-1].until = from.id()
 		}

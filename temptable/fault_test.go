@@ -190,3 +190,33 @@ func TestFullDevice(t *testing.T) {
 		})
 	}
 }
+
+// A hole in a file reads as zeros and raises nothing. Rows that are missing for
+// it are an error, not an end.
+func TestPunchedFileIsNoShortScan(t *testing.T) {
+	if raceEnabled {
+		t.Skip("race builds have no files")
+	}
+	for name, o := range map[string]Options{
+		"mmap": {MaxRAM: 1 << 20, MaxDisk: Disabled},
+		"disk": {MaxRAM: 1 << 20, MaxMmap: Disabled},
+	} {
+		for _, hole := range []int64{0, 4 << 10, 20 << 10, 32 << 10} {
+			t.Run(name, func(t *testing.T) {
+				fs := &capture{FS: sys.OS()}
+				o.fs = fs
+				_, owner := openTest(t, o)
+				rows := randomJoinit(30_000)
+				tab := createTest(t, owner, unionSchema(t))
+				require.Equal(t, rows.N, insertAll(t, tab, rows))
+				for _, f := range fs.files {
+					require.NoError(t, f.Punch(hole, 64<<10))
+				}
+				n, err := scanCount(tab)
+				require.ErrorIs(t, err, ErrTableFailed, "%d rows of %d", n, rows.N)
+				_, err = tab.InsertBatch(context.Background(), rows, nil)
+				require.ErrorIs(t, err, ErrTableFailed)
+			})
+		}
+	}
+}

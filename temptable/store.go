@@ -116,7 +116,16 @@ func (t *Table) fetchBy(id RowID, pin *allocator.Pin, wide *[]byte) ([]byte, err
 	if h&(flagChained|flagForwarded) != 0 {
 		return t.fetchOdd(mem[:rowLen(h)], wide, pin)
 	}
+	if rowLen(h) < minRowLen {
+		return nil, errZeroes(id)
+	}
 	return mem[:rowLen(h)], nil
+}
+
+// errZeroes says that zeros are where a row was: somebody punched a hole into a
+// file, or truncated it and it grew again.
+func errZeroes(id RowID) error {
+	return corrupt("no row at %#x: its file was changed from outside", uint64(id))
 }
 
 // fetchOdd is fetch for a row that is stored elsewhere, in pieces, or both.

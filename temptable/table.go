@@ -177,7 +177,7 @@ func (t *Table) Unlock() { t.use.unlockIdle() }
 // lost makes the table fail if err lost data that it had: from then on every
 // call returns that error. Readers may find out at the same time.
 func (t *Table) lost(err error) error {
-	if err == nil || !errors.Is(err, disktable.ErrIO) && !errors.Is(err, sys.ErrFault) {
+	if err == nil || !errors.Is(err, disktable.ErrIO) && !errors.Is(err, sys.ErrFault) && !errors.Is(err, ErrCorrupt) {
 		return err
 	}
 	return t.fail(err)
