@@ -22,7 +22,7 @@ build:
 	$(GO) build -trimpath -o bin/spillway ./cmd/spillway
 
 test:
-	$(GO) test -tags invariants ./...
+	$(GO) test -tags invariants $(TESTFLAGS) ./...
 
 race:
 	$(GO) test -race ./...
@@ -39,7 +39,7 @@ fuzz:
 	@set -e; for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	  done; \
 	done
 
