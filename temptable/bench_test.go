@@ -218,10 +218,16 @@ func benchUnion(b *testing.B, o Options, left, right *Batch, insert func(testing
 		}
 	}
 	run() // the pool is hot from here on
+	before := eng.Stats().Disk
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
 		run()
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(left.N+right.N), "ns/row")
+	rows := float64(b.N) * float64(left.N+right.N)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/rows, "ns/row")
+	if after := eng.Stats().Disk; after.PageReads+after.PageWrites > 0 {
+		b.ReportMetric(float64(after.PageReads-before.PageReads)/rows, "reads/row")
+		b.ReportMetric(float64(after.PageWrites-before.PageWrites)/rows, "writes/row")
+	}
 }
