@@ -15,6 +15,8 @@ type allocator struct {
 	mapped  int64  // bytes of own blocks in files
 	inserts int    // rows that insert was called for
 	counts  counts
+
+	recorder recorder // nil: none
 }
 
 // counts is what the policy did so far.
@@ -99,6 +101,7 @@ func (a *allocator) make(ctx context.Context, size int, kind kind) (*block, erro
 	}
 	b := &block{memory: m, index: a.freeIndex(), next: blockHeader, born: a.inserts}
 	a.blocks[b.index] = b
+	a.recorder.take(kind, size)
 	a.counts.blocks++
 	if kind == inFile {
 		a.counts.files++

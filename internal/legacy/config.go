@@ -54,6 +54,8 @@ type Config struct {
 	// RowSlack is added to each row chunk, in bytes, to show how the number of
 	// files follows from the layout; 0 is the old engine's layout.
 	RowSlack int
+	// Record keeps the call paths that make blocks, for Table.Records.
+	Record bool
 	// OnFile, if set, is told the number of files made so far, real or not,
 	// after each one.
 	OnFile func(files int)

@@ -35,6 +35,9 @@ func Create(ctx context.Context, cfg Config, cols []Column) (*Table, error) {
 func create(ctx context.Context, cfg Config, cols []Column, c calls) (*Table, error) {
 	t := &Table{cfg: cfg, cols: cols, comp: comparer{cols: cols, seed: maphash.MakeSeed()}, firstFile: -1}
 	t.alloc = allocator{policy: cfg.Policy, maxRAM: cfg.MaxRAM, store: &store{calls: c, cfg: cfg}}
+	if cfg.Record {
+		t.alloc.recorder = recorder{}
+	}
 	t.rows.a, t.index.a = &t.alloc, &t.alloc
 	if err := t.index.open(ctx); err != nil {
 		_ = t.Drop()

@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -173,6 +175,42 @@ func TestEqualityIsTheColumns(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, tab.Drop())
+}
+
+// The recording accounts for every block, by the path that made it.
+func TestRecords(t *testing.T) {
+	b := loadJoinit(t, 1)
+	b.N = 10000
+	cfg := Config{MaxRAM: miB, Dir: t.TempDir(), Cycles: 2, Record: true}
+	tab, err := Create(t.Context(), cfg, joinitCols)
+	require.NoError(t, err)
+	require.NoError(t, tab.Insert(t.Context(), b))
+	require.NoError(t, tab.Insert(t.Context(), b))
+	require.NoError(t, tab.Drop())
+	var blocks, files, bytes int64
+	paths := map[string]bool{}
+	for _, r := range tab.Records() {
+		blocks += r.Blocks
+		if r.File {
+			files += r.Blocks
+			bytes += r.Bytes
+		}
+		for frames := runtime.CallersFrames(r.Stack); ; {
+			f, more := frames.Next()
+			paths[f.Function[strings.LastIndex(f.Function, "/")+1:]] = true
+			if !more {
+				break
+			}
+		}
+	}
+	res := tab.Result()
+	require.Positive(t, files)
+	require.EqualValues(t, res.Blocks, blocks)
+	require.EqualValues(t, res.Files, files)
+	require.Equal(t, res.Filled, bytes)
+	require.True(t, paths["legacy.(*allocator).makeOwn"], paths)
+	require.True(t, paths["legacy.(*Table).insert"])
+	require.False(t, paths["legacy.recorder.take"])
 }
 
 func TestConfigOutOfRange(t *testing.T) {

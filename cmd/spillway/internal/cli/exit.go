@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/spillway-db/spillway/allocator"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/prof"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/union"
 )
 
@@ -40,7 +41,7 @@ func exitCode(err error) int {
 		return exitOK
 	case is(context.Canceled):
 		return exitInterrupted
-	case is(errUsage, union.ErrUsage):
+	case is(errUsage, union.ErrUsage, prof.ErrUsage):
 		return exitUsage
 	case is(union.ErrDiffer):
 		return exitDiffer

@@ -19,7 +19,7 @@ var paints = []struct {
 	{regexp.MustCompile(`(?m)^CHECK  FAILED.*$`), bold + red},
 	{regexp.MustCompile(`(?m)^(CHECK|OPEN)\b`), bold + green},
 	{regexp.MustCompile(`(?m)^(WHY|[A-Z][A-Z -]+:)`), bold},
-	{regexp.MustCompile(`(?m)^(mode|kind|bytes|path|what) {2,}.*$`), bold},
+	{regexp.MustCompile(`(?m)^ *(mode|bytes) {2,}.*$`), bold},
 	{regexp.MustCompile(`(?m)^legacy-\S+`), red},
 	{regexp.MustCompile(`(?m)^(ram|mmap|disk)\b`), green},
 	{regexp.MustCompile(`(?m)^ {7}legacy:.*$|^~ .*$`), dim},

@@ -15,6 +15,7 @@ import (
 	"github.com/spillway-db/spillway/cmd/spillway/internal/host"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/picture"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/prof"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/report"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/union"
 )
@@ -81,7 +82,7 @@ func (f *unionFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.html, "html", "", "write a page with tables and pictures, in one file")
 	fs.StringVar(&f.plot, "plot", "", "write the pictures as one .svg or .png")
 	fs.IntVar(&f.plotRows, "plot-rows", 0, "largest generated table in the pictures (default 1,048,576 rows)")
-	fs.StringVar(&f.profile, "profile", "", "write a profile of the run into the working directory: "+strings.Join(profiles(), ", "))
+	fs.StringVar(&f.profile, "profile", "", "write a profile of the run into the working directory: "+strings.Join(prof.GoKinds(), ", "))
 	f.complete(cmd)
 }
 
@@ -90,7 +91,7 @@ func (f *unionFlags) complete(cmd *cobra.Command) {
 	choices(cmd, "mode", union.Modes())
 	choices(cmd, "pool", union.Pools())
 	choices(cmd, "format", report.Formats())
-	choices(cmd, "profile", profiles())
+	choices(cmd, "profile", prof.GoKinds())
 	choices(cmd, "legacy-cycles", []string{"auto", "full"})
 	choices(cmd, "spill-ram", []string{"auto"})
 	_ = cmd.MarkFlagDirname("dir")
@@ -111,8 +112,8 @@ func (f *unionFlags) validate() error {
 	if !slices.Contains(report.Formats(), f.format) {
 		fault("--format is one of %s", strings.Join(report.Formats(), ", "))
 	}
-	if f.profile != "" && !slices.Contains(profiles(), f.profile) {
-		fault("--profile is one of %s", strings.Join(profiles(), ", "))
+	if f.profile != "" && !slices.Contains(prof.GoKinds(), f.profile) {
+		fault("--profile is one of %s", strings.Join(prof.GoKinds(), ", "))
 	}
 	if _, err := picture.Format(f.plot); f.plot != "" && err != nil {
 		fault("--plot: %w", err)
@@ -198,7 +199,7 @@ func (f *unionFlags) write(c *console, r *report.Report, page, figure *output) e
 
 // measure runs the modes under the profile that was asked for.
 func (f *unionFlags) measure(ctx context.Context, c *console) (*union.Result, error) {
-	stop := startProfile(f.profile, ".")
+	stop := prof.Start(f.profile, ".")
 	defer func() {
 		if file := stop(); file != "" {
 			c.meter.Note("%s profile written to %s", f.profile, file)

@@ -14,6 +14,7 @@ import (
 const (
 	Rows  = "rows"
 	Bytes = "B"
+	Time  = "ms" // of work that takes as long as it is told to
 )
 
 const (
@@ -107,10 +108,11 @@ func newBar(w io.Writer, what, unit string, total int64) *progressbar.ProgressBa
 		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(24),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionClearOnFinish(),
 	}
-	if unit == Bytes {
+	switch unit {
+	case Bytes:
 		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionShowCount(), progressbar.OptionUseIECUnits(true))
-	} else {
+	case Rows:
 		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit), progressbar.OptionShowCount())
 	}
 	return progressbar.NewOptions64(total, options...)

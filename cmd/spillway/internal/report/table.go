@@ -39,7 +39,7 @@ func modeTable(r *Report) table.Writer {
 	for _, x := range c.Rows {
 		t.AppendRow(row(x.Cells))
 	}
-	t.SetStyle(plainStyle())
+	t.SetStyle(PlainStyle())
 	t.SetColumnConfigs(rightAligned(2, 9))
 	return t
 }
@@ -56,12 +56,13 @@ func modeRow(r *Report, run *Run) []string {
 	if run.Projected {
 		mark = "~"
 	}
-	return []string{run.Mode, mark + Duration(run.Median), mark + number(run.NsPerRow),
-		humanize.Comma(run.FilesCreated), mark + size(run.BytesFilled), size(run.RAMPeak),
-		size(run.MmapPeak), size(run.DiskPeak), ratio(r, run)}
+	return []string{run.Mode, mark + Duration(run.Median), mark + Number(run.NsPerRow),
+		humanize.Comma(run.FilesCreated), mark + Size(run.BytesFilled), Size(run.RAMPeak),
+		Size(run.MmapPeak), Size(run.DiskPeak), ratio(r, run)}
 }
 
-func plainStyle() table.Style {
+// PlainStyle is that of tables for people: no borders.
+func PlainStyle() table.Style {
 	s := table.StyleLight
 	s.Options = table.OptionsNoBordersAndSeparators
 	s.Format.Header = text.FormatDefault
@@ -123,14 +124,16 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.3g µs", d.Seconds()*1e6)
 }
 
-func number(x float64) string {
+// Number writes x with the digits that count.
+func Number(x float64) string {
 	if x < 100 {
 		return fmt.Sprintf("%.1f", x)
 	}
 	return humanize.Comma(int64(x + 0.5))
 }
 
-func size(n int64) string {
+// Size writes bytes in binary units.
+func Size(n int64) string {
 	if n == 0 {
 		return "0"
 	}
@@ -149,5 +152,5 @@ func ratio(r *Report, run *Run) string {
 	if x < 10 {
 		return fmt.Sprintf("%.2f", x)
 	}
-	return number(x)
+	return Number(x)
 }

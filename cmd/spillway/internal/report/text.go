@@ -65,7 +65,7 @@ func duplicates(r *Report) string {
 
 // spilling says why the modes mmap and disk get less RAM.
 func spilling(r *Report) string {
-	ram, budget := r.Run("ram"), size(r.Options.MaxRAM)
+	ram, budget := r.Run("ram"), Size(r.Options.MaxRAM)
 	switch {
 	case ram == nil:
 		return ""
@@ -73,9 +73,9 @@ func spilling(r *Report) string {
 		return fmt.Sprintf("%s is too little for these rows: the mode ram spills, too (see --max-ram).", budget)
 	case spilled(r.Run("mmap")) || spilled(r.Run("disk")):
 		return fmt.Sprintf("Spillway takes %s and would not overflow %s: mmap and disk get %s, so that they spill.",
-			size(ram.RAMPeak), budget, size(r.Options.SpillRAM))
+			Size(ram.RAMPeak), budget, Size(r.Options.SpillRAM))
 	case r.Run("mmap") != nil || r.Run("disk") != nil:
-		return fmt.Sprintf("Spillway takes %s, too little to spill: mmap and disk stay in RAM, too.", size(ram.RAMPeak))
+		return fmt.Sprintf("Spillway takes %s, too little to spill: mmap and disk stay in RAM, too.", Size(ram.RAMPeak))
 	}
 	return ""
 }
@@ -127,7 +127,7 @@ func why(old *Legacy) string {
 	then := "here the blocks in use had room for that, or a block of RAM was made for each."
 	if old.FirstFile >= 0 {
 		then = fmt.Sprintf("after %s duplicates each further one made, filled, mapped and destroyed a file of %s.",
-			comma(old.FirstFile), size(int64(old.FileBytes)))
+			comma(old.FirstFile), Size(int64(old.FileBytes)))
 	}
 	return "8.0.19 stored each row before asking whether it was a duplicate and could not take it back: " +
 		then + " Spillway asks first: a duplicate allocates nothing."

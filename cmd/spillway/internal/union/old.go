@@ -3,6 +3,7 @@ package union
 import (
 	"context"
 
+	"github.com/spillway-db/spillway/cmd/spillway/internal/adapt"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
 	"github.com/spillway-db/spillway/cmd/spillway/internal/progress"
 	"github.com/spillway-db/spillway/internal/legacy"
@@ -20,11 +21,7 @@ type oldEngine struct {
 
 func openOld(cfg legacy.Config, s input.Schema) *oldEngine {
 	e := &oldEngine{cfg: cfg, part: *input.NewTable(s), out: *input.NewTable(s)}
-	e.in.Cols = make([]legacy.Vector, len(s))
-	for _, c := range s {
-		e.cols = append(e.cols, legacy.Column{Width: c.Width(), Unit: c.Unit(), Unsigned: c.Unsigned(),
-			Packed: c.Packed(), Float: c.Type == input.Float || c.Type == input.Double, Key: c.Key()})
-	}
+	e.cols, e.in.Cols = adapt.Legacy(s), make([]legacy.Vector, len(s))
 	return e
 }
 
@@ -40,10 +37,7 @@ const oldBatchRows = 128
 func (e *oldEngine) insert(ctx context.Context, t *input.Table, task *progress.Task) error {
 	for from := 0; from < t.N; from += oldBatchRows {
 		t.SliceInto(&e.part, from, min(from+oldBatchRows, t.N))
-		e.in.N = e.part.N
-		for c := range e.part.Cols {
-			e.in.Cols[c] = legacy.Vector(e.part.Cols[c])
-		}
+		adapt.LegacyBatch(&e.in, &e.part)
 		if err := e.t.Insert(ctx, &e.in); err != nil {
 			return err
 		}

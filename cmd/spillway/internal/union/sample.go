@@ -3,10 +3,10 @@ package union
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/spillway-db/spillway/cmd/spillway/internal/input"
+	"github.com/spillway-db/spillway/cmd/spillway/internal/usage"
 )
 
 // phase is a part of a sample.
@@ -23,18 +23,11 @@ const (
 // sample is one execution of the statement.
 type sample struct {
 	phases   [numPhases]time.Duration
-	use      usage // of all phases
+	use      usage.Usage // of all phases
 	rows     int
 	checksum uint64
 	before   counters
 	after    counters
-}
-
-// usage is what the process used.
-type usage struct {
-	cpu         time.Duration // user and system
-	allocs      int64         // on the Go heap
-	majorFaults int64
 }
 
 func (s *sample) time() (d time.Duration) {
@@ -83,21 +76,10 @@ func (s *sample) check(ctx context.Context, x executor) error {
 }
 
 func (s *sample) timed(p phase, run func() error) error {
-	before := used()
+	before := usage.Now()
 	start := time.Now()
 	err := run()
 	s.phases[p] = time.Since(start)
-	after := used()
-	s.use.cpu += after.cpu - before.cpu
-	s.use.allocs += after.allocs - before.allocs
-	s.use.majorFaults += after.majorFaults - before.majorFaults
+	s.use = s.use.Add(usage.Now().Sub(before))
 	return err
-}
-
-func used() usage {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	u := usage{allocs: int64(m.Mallocs)}
-	u.cpu, u.majorFaults = rusage()
-	return u
 }

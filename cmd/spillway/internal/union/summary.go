@@ -18,9 +18,9 @@ func (r *runner) summary(m *mode) report.Run {
 	in := float64(max(r.Left.N+r.Right.N, 1))
 	run := report.Run{
 		Mode: m.name, Pool: r.Pool, RAMBudget: m.limits.ram,
-		Median: r.median(m, (*sample).time), CPU: r.median(m, func(s *sample) time.Duration { return s.use.cpu }),
+		Median: r.median(m, (*sample).time), CPU: r.median(m, func(s *sample) time.Duration { return s.use.CPU }),
 		Phases:   r.phases(m),
-		GoAllocs: last.use.allocs, MajorFaults: last.use.majorFaults,
+		GoAllocs: last.use.Allocs, MajorFaults: last.use.MajorFaults,
 	}
 	run.Rows, run.Checksum = m.answer(r.Answer)
 	if isLegacy(m.name) {
@@ -53,7 +53,7 @@ func (s *sample) project() {
 	if o == nil || o.Projected == 0 {
 		return
 	}
-	s.use.cpu += time.Duration(float64(s.use.cpu) * o.Projected.Seconds() / s.time().Seconds())
+	s.use.CPU += time.Duration(float64(s.use.CPU) * o.Projected.Seconds() / s.time().Seconds())
 	s.phases[inserting] += o.Projected
 }
 

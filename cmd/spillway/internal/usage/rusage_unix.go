@@ -1,6 +1,6 @@
 //go:build unix
 
-package union
+package usage
 
 import (
 	"time"
@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rusage returns the process's CPU time and its major page faults.
-func rusage() (cpu time.Duration, majorFaults int64) {
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0, 0
+// system reads what the kernel counts.
+func (u *Usage) system() {
+	var r unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &r) == nil {
+		u.CPU = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+		u.MinorFaults, u.MajorFaults = int64(r.Minflt), int64(r.Majflt)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), int64(u.Majflt)
 }
