@@ -2,6 +2,7 @@ package temptable
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/dgryski/go-farm"
@@ -13,6 +14,7 @@ type keyPlan struct {
 	named    []int // as given to Distinct; nil: all columns
 	mode     keyMode
 	collated bool // some column has a collation
+	fixedRun bool // null bits and fixed values are one run of bytes that compares as such
 	parts    []keyPart
 }
 
@@ -49,6 +51,7 @@ func newKeyPlan(s *Schema, distinct bool, named []int) keyPlan {
 		p.collated = p.collated || s.cols[i].coll != nil
 	}
 	p.mode = p.choose(len(s.cols))
+	p.fixedRun = len(p.parts) == len(s.cols) && p.fixedCompare()
 	return p
 }
 
@@ -74,6 +77,16 @@ func (p *keyPlan) choose(numCols int) keyMode {
 func (p *keyPlan) bytesCompare() bool {
 	for _, k := range p.parts {
 		if !k.col.bytesCompare() {
+			return false
+		}
+	}
+	return true
+}
+
+// fixedCompare is bytesCompare for the fixed columns.
+func (p *keyPlan) fixedCompare() bool {
+	for _, k := range p.parts {
+		if k.col.width != 0 && !k.col.bytesCompare() {
 			return false
 		}
 	}
@@ -241,8 +254,14 @@ const hashNull = 0xA0761D6478BD642F
 
 func (p *keyPlan) hashColumns(s *Schema, row []byte, scratch *keyScratch) (uint64, error) {
 	h := uint64(mulB)
+	if p.fixedRun {
+		h = s.hashFixed(row)
+	}
 	for i := range p.parts {
 		c := p.parts[i].col
+		if c.width != 0 && p.fixedRun {
+			continue
+		}
 		x, err := c.hash(s, row, scratch)
 		if err != nil {
 			return 0, &valueError{cause: err, row: -1, col: int(c.index), name: s.public[c.index].Name}
@@ -250,6 +269,19 @@ func (p *keyPlan) hashColumns(s *Schema, row []byte, scratch *keyScratch) (uint6
 		h = mixInto(h, x)
 	}
 	return h, nil
+}
+
+// hashFixed hashes the null bits and the fixed values of a row.
+func (s *Schema) hashFixed(row []byte) uint64 {
+	n := s.endsOff - headerLen
+	first := binary.LittleEndian.Uint64(row[headerLen:])
+	switch {
+	case n > 16:
+		return farm.Hash64(row[headerLen:s.endsOff])
+	case n >= 8:
+		return mixInto(mixInto(mulB, first), binary.LittleEndian.Uint64(row[s.endsOff-8:]))
+	}
+	return mixInto(mulB, first<<(64-8*n))
 }
 
 func (c *column) hash(s *Schema, row []byte, scratch *keyScratch) (uint64, error) {
@@ -282,8 +314,11 @@ func (c *column) largeHash(s *Schema, r reference) (uint64, error) {
 // keyEqual reports whether the keys of two encoded rows are equal; NULL equals
 // NULL. The error is a collation's.
 func (s *Schema) keyEqual(a, b []byte) (bool, error) {
-	if s.key.mode == keyRow {
-		return bytes.Equal(a[headerLen:s.dataEnd(a)], b[headerLen:s.dataEnd(b)]), nil
+	if s.key.mode == keyRow || s.key.mode == keyColumns {
+		same := bytes.Equal(a[headerLen:s.dataEnd(a)], b[headerLen:s.dataEnd(b)])
+		if same || s.key.mode == keyRow {
+			return same, nil // the same bytes are equal under any collation
+		}
 	}
 	for i := range s.key.parts {
 		ok, err := s.key.parts[i].col.equal(s, a, b)
