@@ -149,7 +149,17 @@ func (a *Arena) seek(n int) error {
 		return a.nextBlock()
 	}
 	a.moveTo(a.cur, page)
+	a.warm()
 	return nil
+}
+
+// warm touches what comes next in a large block of RAM that nobody has had.
+func (a *Arena) warm() {
+	b := &a.block[a.cur]
+	if b.fresh && b.tier == RAM && b.size > warmStep && a.off%warmStep == 0 {
+		a.space.alloc.ram.warm(b.ram, a.off)
+		b.fresh = a.off+warmStep < int(b.size)
+	}
 }
 
 // endOfPage is the header of a row of no length: the rest of the page is
@@ -185,6 +195,7 @@ func (a *Arena) nextBlock() error {
 		return err
 	}
 	a.moveTo(a.cur+1, 0)
+	a.warm()
 	return nil
 }
 

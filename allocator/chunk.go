@@ -43,15 +43,6 @@ func (c *chunk) slabs(off, size int) (mem []byte, marks []bool) {
 	return c.mem[first*hugePage : last*hugePage], c.huge[first:last]
 }
 
-// enlarge asks for huge pages under a committed piece of whole ones, which
-// nobody else has yet. It is a hint.
-func (c *chunk) enlarge(fs sys.FS, off, size int) {
-	mem, marks := c.slabs(off, size)
-	if fs.Advise(mem, sys.Huge) == nil {
-		setAll(marks, true)
-	}
-}
-
 // drop gives the pages of a piece back to the kernel. Without huge pages first:
 // one byte of what is committed there later would take a whole one again,
 // uncharged. An error leaves the piece committed.

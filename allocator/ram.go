@@ -21,12 +21,12 @@ const (
 )
 
 // ram is the RAM of one engine. Committed bytes are charged, idle or not, so
-// that budget.used is the most that the kernel may have given us. Huge pages
-// are asked for only under steps of whole ones.
+// that budget.used is the most that the kernel may have given us.
 type ram struct {
 	fs     sys.FS
 	budget gauge        // committed bytes, and Go heap charged by capacity
 	idle   atomic.Int64 // bytes in the hot buddies, changed under mu
+	rest   atomic.Int64 // huge pages to go without
 
 	mu     sync.Mutex               // held for pointer operations, and to map a chunk
 	list   atomic.Pointer[[]*chunk] // replaced under mu, never changed: read without it
@@ -88,10 +88,13 @@ func (r *ram) takeCold(size int) (piece, error) {
 	return p, err
 }
 
-// step is 1/16 of what is committed, at least size and at most a huge page.
+// step is 1/16 of what is committed, at least size and at most warmStep, or a
+// huge page if these are in order.
 func (r *ram) step(size int) int {
-	used := max(r.budget.used.Load()/16, 1)
-	return max(size, floorPow2(int(min(used, hugePage))))
+	if size <= hugePage && r.mayEnlarge() {
+		return hugePage
+	}
+	return max(size, clampPow2(r.budget.used.Load()/16, 1, warmStep))
 }
 
 // commit makes step bytes of address space memory, keeps size of them for the
@@ -105,14 +108,16 @@ func (r *ram) commit(size, step int) (piece, error) {
 		r.budget.give(int64(step))
 		return piece{}, err
 	}
-	if step >= hugePage {
-		r.mu.Unlock()
-		c.enlarge(r.fs, off, step)
-		r.mu.Lock()
+	p := piece{c, uint32(off), uint32(step)}
+	r.mu.Unlock()
+	if step <= warmStep || step > size {
+		r.warm(p, 0)
 	}
+	r.mu.Lock()
 	c.hot.Add(off+size, step-size)
 	r.idle.Add(int64(step - size))
-	return piece{c, uint32(off), uint32(size)}, nil
+	p.size = uint32(size)
+	return p, nil
 }
 
 // takeSpace takes size bytes of address space that take no memory yet.

@@ -177,25 +177,43 @@ func (fs *adviceFS) Advise(mem []byte, a sys.Advice) error {
 // TestHugePages: a huge page is asked for under what is charged whole, and no
 // part of it is given back before the kernel has forgotten it.
 func TestHugePages(t *testing.T) {
-	r, fs := newRAM(t, 64*mib)
+	r, fs := newRAM(t, 1<<30)
 	advice := &adviceFS{FS: fs}
 	r.fs = advice
-	big := r.mustTake(t, 4*mib)
-	require.Equal(t, []sys.Advice{sys.NoHuge, sys.Huge}, advice.said)
-	require.Equal(t, []int{64 * mib, 4 * mib}, advice.size)
-	r.give(big)
+	require.True(t, r.charge(hugeFrom)) // elsewhere
+	r.rest.Store(-1 << 40)              // however slow they are
 	small := r.mustTake(t, Page)
+	require.Equal(t, []sys.Advice{sys.NoHuge, sys.Huge, sys.Populate, sys.Populate}, advice.said)
+	require.Equal(t, []int{64 * mib, hugePage, Page, hugePage}, advice.size)
+	require.Equal(t, int64(hugeFrom+hugePage), r.budget.used.Load())
 	advice.said, advice.size = nil, nil
 
-	r.budget.limit.Store(4*mib - Page)
+	r.budget.limit.Store(hugeFrom + hugePage - 2*Page)
 	r.trim()
 	require.Equal(t, []sys.Advice{sys.NoHuge, sys.Release}, advice.said)
-	require.Equal(t, []int{hugePage, Page}, advice.size)
-	r.budget.limit.Store(Page)
+	require.Equal(t, []int{hugePage, 2 * Page}, advice.size)
+	r.budget.limit.Store(MinRAM)
 	r.trim()
-	require.Equal(t, int64(Page), r.budget.used.Load())
+	require.Equal(t, int64(hugeFrom+Page), r.budget.used.Load())
 	require.NotContains(t, small.chunk.huge, true)
 	r.give(small)
+	r.budget.give(hugeFrom)
+}
+
+// TestHugePagesRest after one that was slow, and come back.
+func TestHugePagesRest(t *testing.T) {
+	r, _ := newRAM(t, 1<<30)
+	require.False(t, r.mayEnlarge())
+	require.True(t, r.charge(hugeFrom))
+	require.True(t, r.mayEnlarge())
+	r.rest.Store(hugeRest)
+	n := 0
+	for ; !r.mayEnlarge(); n++ {
+		require.Equal(t, warmStep, r.step(Page)) // asks once more
+	}
+	require.Equal(t, hugeRest/2, n)
+	require.Equal(t, hugePage, r.step(Page))
+	r.budget.give(hugeFrom)
 }
 
 func TestRAMClosed(t *testing.T) {
