@@ -20,9 +20,9 @@
 // A limit spills, it does not fail: an error arises only when the lowest
 // permitted tier refuses, and it names who refused (see [LimitError]). In this
 // order, before a block of rows goes down: idle memory of any shape is used or
-// given back to the kernel; owners lose their idle blocks; the disk table's
-// cache shrinks to its minimum; the block becomes smaller. A part of the RAM
-// is kept for buffers, which cannot go down, until nothing else is left.
+// given back to the kernel; the disk table's cache shrinks; owners lose their
+// idle blocks; the block becomes smaller. A part of the RAM is kept for small
+// tables and for buffers, which cannot go down, until nothing else is left.
 // Indexes come before rows: for them, cold rows of the same table and of idle
 // ones move down.
 //
