@@ -58,7 +58,7 @@ func TestHashIsNeverTrusted(t *testing.T) {
 // keySets are 100,000 keys each, in the column s or in the columns i and g of
 // joinit, that a weak hash takes badly.
 func keySets() map[string]*Batch {
-	const n = 100_000
+	n := rounds(100_000)
 	rng := rand.New(rand.NewPCG(8, 8))
 	sets := map[string]*Batch{}
 	set := func(name string, f func(k int) (int64, string, int64)) {
