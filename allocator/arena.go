@@ -1,6 +1,7 @@
 package allocator
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 
@@ -241,6 +242,13 @@ func (a *Arena) Used(no int) int {
 		return a.off
 	}
 	return int(a.block[no].size)
+}
+
+// Same reports whether the bytes at id are those of piece, if it can tell
+// without a page of the disk table.
+func (a *Arena) Same(id RowID, piece []byte) bool {
+	mem, off := a.mem[id.block()], id.offset()
+	return off+len(piece) <= len(mem) && bytes.Equal(mem[off:off+len(piece)], piece)
 }
 
 // Read returns the bytes from id to the end of its page, or further. Cost: two
