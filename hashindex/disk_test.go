@@ -320,6 +320,7 @@ func TestBothTiersRefuse(t *testing.T) {
 		if _, err := rows.insert(x, k, k); err != nil {
 			require.ErrorIs(t, err, errDisk)
 			require.ErrorIs(t, err, errRefused)
+			require.NoError(t, x.Check())
 			break
 		}
 	}

@@ -36,6 +36,9 @@ func (x *Index) spill(why error) error {
 		}
 	}
 	if err != nil {
+		if x.low.spills == 0 {
+			x.low = nil
+		}
 		return fmt.Errorf("hashindex: spill %d entries: %w, after: %w", x.entries, err, why)
 	}
 	x.low.runs = append(x.low.runs, &w.run)
