@@ -1,6 +1,7 @@
 package temptable
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -34,6 +35,11 @@ type folder struct {
 	vals []int64 // what the columns become, as stored
 	set  []bool  // which change
 	w    *rowWriter
+
+	sum  *column  // not nil: all there is to do is to add to this BIGINT NOT NULL
+	word *wordKey // nil: the key is not one word
+	flat bool     // all columns are integers, of the key or folded once
+	skip bool     // the last row of a batch that was tried without encoding was new
 }
 
 func newFolder(s *Schema, folds []Fold) (*folder, error) {
@@ -48,6 +54,11 @@ func newFolder(s *Schema, folds []Fold) (*folder, error) {
 		}
 		f.cols = append(f.cols, c)
 		f.ops = append(f.ops, d.Op)
+	}
+	if len(folds) == 1 && folds[0].Op == Add {
+		if c := f.cols[0]; c.kind == kindInt && c.width == 8 && c.nullMask == 0 {
+			f.sum = c
+		}
 	}
 	return f, nil
 }
@@ -74,15 +85,25 @@ func (f *folder) touches(x *Index) bool {
 // fit. row is the given one.
 func (f *folder) apply(slot, row []byte) error {
 	for i, c := range f.cols {
-		if f.set[i] = !c.isNull(row); !f.set[i] {
+		if f.set[i] = !c.isNull(row); f.set[i] {
+			f.vals[i] = c.fixed(row)
+		}
+	}
+	return f.merge(slot)
+}
+
+// merge is apply with the given values in f.vals.
+func (f *folder) merge(slot []byte) error {
+	if f.sum != nil && f.set[0] && f.sum.count(slot, f.vals[0]) {
+		return nil
+	}
+	for i, c := range f.cols {
+		if !f.set[i] || c.isNull(slot) {
 			continue
 		}
-		v := c.fixed(row)
-		if !c.isNull(slot) {
-			var ok bool
-			if v, ok = c.fold(f.ops[i], c.fixed(slot), v); !ok {
-				return &valueError{cause: ErrRange, row: -1, col: int(c.index), name: f.s.public[c.index].Name}
-			}
+		v, ok := c.fold(f.ops[i], c.fixed(slot), f.vals[i])
+		if !ok {
+			return &valueError{cause: ErrRange, row: -1, col: int(c.index), name: f.s.public[c.index].Name}
 		}
 		f.vals[i] = v
 	}
@@ -93,6 +114,18 @@ func (f *folder) apply(slot, row []byte) error {
 		}
 	}
 	return nil
+}
+
+// count adds to a BIGINT that is not NULL, if the sum fits.
+func (c *column) count(slot []byte, d int64) bool {
+	at := slot[c.off : c.off+8]
+	old := int64(binary.LittleEndian.Uint64(at))
+	sum := old + d
+	if (sum >= old) != (d >= 0) {
+		return false
+	}
+	binary.LittleEndian.PutUint64(at, uint64(sum))
+	return true
 }
 
 // fold combines two stored values.

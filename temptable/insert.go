@@ -102,7 +102,11 @@ func (t *Table) add(row []byte, slot hashindex.Slot) (id RowID, added bool, err 
 }
 
 // Equal implements hashindex.Rows: does the row at id have the key of t.key?
+// Most often the answer is that the rows are the same bytes, header included.
 func (t *Table) Equal(id uint64) (bool, error) {
+	if t.space.Arena.Same(RowID(id), t.key) && header(t.key)&^lenMask == 0 {
+		return true, nil
+	}
 	row, err := t.fetch(RowID(id))
 	if err != nil {
 		return false, err
@@ -158,17 +162,26 @@ type inserter struct {
 
 // chunk encodes, hashes and inserts as many rows as the scratch holds.
 func (i *inserter) chunk() (err error) {
+	if i.fold != nil && i.fold.flat && i.t.ext == nil {
+		if all, err := i.foldFlat(); all || err != nil {
+			return err
+		}
+	}
 	n, encErr := i.s.enc.encode(i.b, i.done, min(i.b.N, i.done+len(i.s.cand)), i.s.buf)
 	if n == 0 && encErr == nil {
 		return i.s.grow(i.t, i.s.enc.need)
 	}
 	if err := i.guarded(n); err != nil {
-		return fmt.Errorf("temptable: insert row %d of a batch into %s: %w", i.done, i.t.name, i.t.lost(err))
+		return i.wrap(err)
 	}
 	if encErr != nil {
 		return fmt.Errorf("temptable: insert into %s: %w", i.t.name, encErr)
 	}
 	return nil
+}
+
+func (i *inserter) wrap(err error) error {
+	return fmt.Errorf("temptable: insert row %d of a batch into %s: %w", i.done, i.t.name, i.t.lost(err))
 }
 
 func (i *inserter) guarded(n int) (err error) {

@@ -45,6 +45,9 @@ func (t *Table) newFolder(folds []Fold) (*folder, error) {
 	if err == nil && f.touches(t.distinctIndex()) {
 		err = fmt.Errorf("%w: a key column cannot be folded", ErrType)
 	}
+	if err == nil {
+		f.plan(t)
+	}
 	return f, err
 }
 
@@ -104,6 +107,9 @@ func (t *Table) upsertGuarded(f *folder, row []byte) (id RowID, added bool, err 
 }
 
 func (t *Table) upsertHashed(f *folder, row []byte) (RowID, bool, error) {
+	if f.word != nil && t.ext == nil {
+		return t.upsertWord(f, row)
+	}
 	hash, err := t.schema.keyHash(row)
 	if err != nil {
 		return 0, false, err
