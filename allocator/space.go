@@ -100,5 +100,9 @@ func (s *Space) Mapped() bool { return s.mapped.Load() }
 // table's lock.
 func (s *Space) Has(t Tier) bool { return s.m.held[t] != 0 }
 
+// Lost returns the error that lost a page of the table in the disk table, nil
+// if none is lost.
+func (s *Space) Lost() error { return s.failed.Err() }
+
 // MayMap reports whether a block may come to lie in a mapped file.
 func (s *Space) MayMap() bool { return s.alloc.pool != nil }

@@ -132,3 +132,20 @@ func (o Options) withDefaults() (Options, error) {
 	o.DiskReserve = max(limit(o.DiskReserve, func() int64 { return min(dir.Free/20, 1<<30) }), 0)
 	return o, nil
 }
+
+// SetMaxRAM changes temptable_max_ram while the engine runs. Below what is in
+// use, idle memory is given back and rows of idle tables move down; what cannot
+// move stays, and the next block obeys. ErrRAMLimit for less than 64 KiB.
+func (e *Engine) SetMaxRAM(n int64) error { return e.alloc.SetMaxRAM(limit(n, defaultRAM)) }
+
+// SetMaxMmap changes temptable_max_mmap. What is in use above it stays.
+// ErrNoTier if the engine was opened with MaxMmap Disabled.
+func (e *Engine) SetMaxMmap(n int64) error { return e.alloc.SetMaxMmap(tierLimit(n)) }
+
+// SetMaxDisk changes the limit of the disk table. What is in use above it
+// stays. ErrNoTier if the engine was opened with MaxDisk Disabled.
+func (e *Engine) SetMaxDisk(n int64) error { return e.alloc.SetMaxDisk(tierLimit(n)) }
+
+// tierLimit resolves a limit that is set at run time: Disabled permits nothing
+// more.
+func tierLimit(n int64) int64 { return max(limit(n, func() int64 { return maxInt64 }), 0) }

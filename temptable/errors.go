@@ -30,7 +30,24 @@ var (
 	ErrTableLimit = allocator.ErrTableLimit
 	ErrOwnerLimit = allocator.ErrOwnerLimit
 	ErrRAMLimit   = allocator.ErrRAMLimit
+	ErrMmapLimit  = allocator.ErrMmapLimit
+	ErrDiskLimit  = allocator.ErrDiskLimit
 )
+
+// Why a device refused; each names the directory and matches the errno, too.
+var (
+	ErrNoSpace      = allocator.ErrNoSpace      // the device is full
+	ErrReserve      = allocator.ErrReserve      // less than Options.DiskReserve would be left
+	ErrQuota        = allocator.ErrQuota        // a disk quota is used up
+	ErrFileSize     = allocator.ErrFileSize     // RLIMIT_FSIZE
+	ErrTooManyFiles = allocator.ErrTooManyFiles // no descriptor can be had
+	ErrTooManyMaps  = allocator.ErrTooManyMaps  // vm.max_map_count or RLIMIT_AS
+	ErrDir          = allocator.ErrDir          // the directory cannot be used
+)
+
+// ErrNoTier is returned by a setter of the limit of a tier that the engine was
+// opened without.
+var ErrNoTier = allocator.ErrNoTier
 
 // LimitError says which limit refused, its size, and what was in use.
 type LimitError = allocator.LimitError

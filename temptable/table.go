@@ -180,6 +180,10 @@ func (t *Table) lost(err error) error {
 	if err == nil || !errors.Is(err, disktable.ErrIO) && !errors.Is(err, sys.ErrFault) && !errors.Is(err, ErrCorrupt) {
 		return err
 	}
+	var refused *LimitError // nothing was taken; unless it was for what is lost, nothing is
+	if errors.As(err, &refused) && t.space.Lost() == nil {
+		return err
+	}
 	return t.fail(err)
 }
 
