@@ -36,6 +36,7 @@ func union(t testing.TB, cfg Config, n int) *Table {
 // The counts follow from the layout; they were worked out on paper and by a
 // simulation that shares no code with this package.
 func TestCounts(t *testing.T) {
+	tried := 0
 	for _, c := range []struct {
 		name   string
 		cfg    Config
@@ -44,14 +45,18 @@ func TestCounts(t *testing.T) {
 		filled int64
 	}{
 		{"8.0.19 12 MiB, the report", Config{MaxRAM: 12 * miB}, joinit.Rows, 26035, 26035 * 8 * miB},
+		{"8.0.21 4 MiB", Config{Policy: V8021, MaxRAM: 4 * miB}, joinit.Rows, 1, 4 * miB},
+		{"8.0.19 20,000 rows", Config{MaxRAM: 12 * miB}, 20000, 0, 0},
 		{"8.0.19 4 MiB", Config{MaxRAM: 4 * miB}, joinit.Rows, 26036, 4*miB + 26035*8*miB},
 		{"8.0.19 2 MiB", Config{MaxRAM: 2 * miB}, joinit.Rows, 26037, 6*miB + 26035*8*miB},
 		{"8.0.19 16 MiB", Config{MaxRAM: 16 * miB}, joinit.Rows, 0, 0},
-		{"8.0.19 20,000 rows", Config{MaxRAM: 12 * miB}, 20000, 0, 0},
 		{"8.0.19 chunk + 8", Config{MaxRAM: 12 * miB, RowSlack: 8}, joinit.Rows, 27635, 27635 * 8 * miB},
 		{"8.0.21 12 MiB", Config{Policy: V8021, MaxRAM: 12 * miB}, joinit.Rows, 0, 0},
-		{"8.0.21 4 MiB", Config{Policy: V8021, MaxRAM: 4 * miB}, joinit.Rows, 1, 4 * miB},
 	} {
+		if raceEnabled && tried == 3 {
+			break
+		}
+		tried++
 		t.Run(c.name, func(t *testing.T) {
 			r := union(t, c.cfg, c.rows).Result()
 			require.Equal(t, c.files, r.Files)
