@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -255,6 +256,24 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	require.Contains(t, r.stdout, "l.tsv UNION r.tsv: 3 + 2 rows, 1 on the right are duplicates, 1 on the left; 3 come out.")
 	require.NotContains(t, r.stdout, "as reported")
+}
+
+// A collation decides in every mode, and on every tier, which rows are equal.
+func TestCollation(t *testing.T) {
+	dir := t.TempDir()
+	var left, right strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&left, "Straße %d\t1.50\n", i)
+		fmt.Fprintf(&right, "STRASSE %d\t01.5\nstrasse %d \t1.5\n", i, i)
+	}
+	require.NoError(t, os.WriteFile(dir+"/l.tsv", []byte(left.String()), 0o600))
+	require.NoError(t, os.WriteFile(dir+"/r.tsv", []byte(right.String()), 0o600))
+	for collation, rows := range map[string]string{"utf8mb4_0900_ai_ci": "6,000", "utf8mb4_0900_as_cs": "9,000", "binary": "9,000"} {
+		r := runBinary(t, binary, dir, "union", "--left", "l.tsv", "--right", "r.tsv", "--count", "1", "--legacy-cycles", "1", "--spill-ram", "192KiB",
+			"--schema", "s varchar(40) collate "+collation+" not null, d decimal(5,2)")
+		require.Equal(t, 0, r.code, r.stderr)
+		require.Contains(t, r.stdout, "CHECK  every mode gives "+rows+" rows")
+	}
 }
 
 func TestGenerated(t *testing.T) {
