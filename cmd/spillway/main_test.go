@@ -286,7 +286,7 @@ func TestProfiles(t *testing.T) {
 	for name, file := range map[string]string{"cpu": "cpu.pprof", "heap": "mem.pprof", "allocs": "mem.pprof",
 		"block": "block.pprof", "mutex": "mutex.pprof", "trace": "trace.out"} {
 		dir := t.TempDir()
-		r := runBinary(t, binary, dir, with(quick, "--profile", name)...)
+		r := runBinary(t, binary, dir, with(quick, "--count", "1", "--profile", name)...)
 		require.Equal(t, 0, r.code, r.stderr)
 		require.Equal(t, name+" profile written to "+file+"\n", r.stderr)
 		info, err := os.Stat(filepath.Join(dir, file))

@@ -19,7 +19,7 @@ import (
 )
 
 // pictured is a quick run that all pictures come from.
-var pictured = []string{"union", "--mode", "legacy-8.0.19,legacy-8.0.21,ram,mmap,disk", "--legacy-cycles", "2", "--count", "1", "--plot-rows", "4096"}
+var pictured = []string{"union", "--mode", "legacy-8.0.19,legacy-8.0.21,ram,mmap,disk", "--legacy-cycles", "2", "--count", "1", "--plot-rows", "1024"}
 
 func TestHTML(t *testing.T) {
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestHTML(t *testing.T) {
 	var rep report.Report
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &rep))
 	require.Len(t, rep.Fills, 2)
-	require.Len(t, rep.Sizes, 6)
+	require.Len(t, rep.Sizes, 3)
 	drawnByChromium(t, filepath.Join(dir, "report.html"))
 }
 
@@ -60,7 +60,7 @@ func drawnByChromium(t *testing.T, page string) {
 
 func TestPlot(t *testing.T) {
 	dir := t.TempDir()
-	r := runBinary(t, binary, dir, with(pictured, "--plot", "r.png")...)
+	r := runBinary(t, binary, dir, with(quick, "--count", "1", "--plot-rows", "1024", "--plot", "r.png")...)
 	require.Equal(t, 0, r.code, r.stderr)
 	img := decodePNG(t, filepath.Join(dir, "r.png"))
 	require.Greater(t, img.width, 1600)

@@ -14,7 +14,7 @@ import (
 )
 
 // profiled is a quick profile that shows the bug beside its cure.
-var profiled = []string{"profile", "union", "--compare", "legacy-8.0.19", "--time", "10ms", "--out", "profiles"}
+var profiled = []string{"profile", "union", "--compare", "legacy-8.0.19", "--time", "5ms", "--out", "profiles"}
 
 func TestProfile(t *testing.T) {
 	dir := t.TempDir()

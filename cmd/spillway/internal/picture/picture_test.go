@@ -96,14 +96,20 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, Write(&b, example(), "svg"))
 	require.Greater(t, len(texts(t, b.String())), 60)
 	require.Contains(t, b.String(), "sans-serif")
-	b.Reset()
+	require.Error(t, Write(full{}, example(), "svg"))
+	require.Error(t, WriteHTML(full{}, example()))
+}
+
+func TestWritePNG(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine, and four million pixels")
+	}
+	var b bytes.Buffer
 	require.NoError(t, Write(&b, example(), "png"))
 	img, err := png.Decode(&b)
 	require.NoError(t, err)
 	require.Equal(t, 2*(2*560+3*24), img.Bounds().Dx(), "144 dots an inch")
-	require.Error(t, Write(full{}, example(), "svg"))
 	require.Error(t, Write(full{}, example(), "png"))
-	require.Error(t, WriteHTML(full{}, example()))
 }
 
 // Lines differ where no color is.
