@@ -142,4 +142,3 @@ func (x *Index) strike(c *cursor, i int) error {
 	}
 	return nil
 }
-
