@@ -3,6 +3,7 @@ package allocator
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -75,7 +76,7 @@ func (e *LimitError) Error() string {
 		fmt.Fprintf(&b, "%v: ", err)
 	}
 	fmt.Fprintf(&b, "%s: %v ", e.Level, e.Tier)
-	if e.Limit >= 0 {
+	if e.Limit >= 0 && e.Limit != math.MaxInt64 {
 		fmt.Fprintf(&b, "limit %d B, ", e.Limit)
 	}
 	fmt.Fprintf(&b, "in use %d B, asked for %d B", e.Used, e.Want)
