@@ -44,8 +44,8 @@ func BenchmarkGroup(b *testing.B) {
 				keys[i] = int64(k)
 			}
 		}
-		b.Run(fmt.Sprintf("api=row/n=%d", n), func(b *testing.B) { benchGroupRow(b, keys) })
-		b.Run(fmt.Sprintf("api=batch/n=%d", n), func(b *testing.B) { benchGroupBatch(b, keys) })
+		b.Run(fmt.Sprintf("impl=row/n=%d", n), func(b *testing.B) { benchGroupRow(b, keys) })
+		b.Run(fmt.Sprintf("impl=batch/n=%d", n), func(b *testing.B) { benchGroupBatch(b, keys) })
 	}
 }
 
@@ -87,7 +87,7 @@ func benchGroupBatch(b *testing.B, keys []int64) {
 // BenchmarkGet reads rows by saved id, in random order, hot.
 func BenchmarkGet(b *testing.B) {
 	for _, n := range []int{1000, 1 << 20} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("impl=row/n=%d", n), func(b *testing.B) {
 			t, ids := benchRows(b, n)
 			rand.Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 			var buf RowBuffer
@@ -97,6 +97,28 @@ func BenchmarkGet(b *testing.B) {
 				if _, err := t.Get(ids[i%n], &buf); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkGetBatch is BenchmarkGet, 64 rows a call.
+func BenchmarkGetBatch(b *testing.B) {
+	for _, n := range []int{1000, 1 << 20} {
+		b.Run(fmt.Sprintf("impl=batch/n=%d", n), func(b *testing.B) {
+			t, ids := benchRows(b, n)
+			rand.Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			var buf RowBuffer
+			rows := make([]Row, 64)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; i < b.N; {
+				at := i % n
+				k, err := t.GetBatch(ids[at:min(at+64, n)], rows, &buf)
+				if err != nil {
+					b.Fatal(err)
+				}
+				i += k
 			}
 		})
 	}
@@ -122,7 +144,7 @@ func benchRows(b *testing.B, n int) (*Table, []RowID) {
 func BenchmarkDelete(b *testing.B) {
 	for _, index := range []string{"none", "equal"} {
 		for _, n := range []int{1 << 16, 1 << 18} {
-			b.Run(fmt.Sprintf("index=%s/n=%d", index, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("impl=%s/n=%d", index, n), func(b *testing.B) {
 				for range b.N {
 					b.StopTimer()
 					t, _ := benchRows(b, n)
@@ -156,7 +178,7 @@ func BenchmarkDelete(b *testing.B) {
 func BenchmarkOrdered(b *testing.B) {
 	const n = 1 << 20
 	for _, order := range []string{"ascending", "random"} {
-		b.Run("op=insert/order="+order, func(b *testing.B) {
+		b.Run(fmt.Sprintf("op=insert/impl=%s/n=%d", order, n), func(b *testing.B) {
 			keys := rand.New(rand.NewPCG(1, 2)).Perm(n)
 			t := benchTable(b, plainSchema(b))
 			_, err := t.AddIndex(context.Background(), IndexSpec{Key: Asc(0), Ordered: true})
@@ -178,7 +200,7 @@ func BenchmarkOrdered(b *testing.B) {
 		})
 	}
 	for _, row := range []bool{false, true} {
-		b.Run(fmt.Sprintf("op=next/row=%t", row), func(b *testing.B) { benchWalk(b, n, row) })
+		b.Run(fmt.Sprintf("op=next/impl=%s/n=%d", map[bool]string{false: "ids", true: "rows"}[row], n), func(b *testing.B) { benchWalk(b, n, row) })
 	}
 }
 

@@ -12,6 +12,10 @@ type Cursor struct {
 	want  want   // what the last seek or Compare was for
 	equal bool   // the last search ended at an entry with the wanted key
 
+	run     []entry // copies: the current entry and some of those behind it
+	ran     int     // how many of them c has come past, with the current one
+	version uint64  // of the index, when they were copied
+
 	prev, next *Cursor // in the tree's list
 }
 
@@ -64,6 +68,7 @@ func (c *Cursor) Close() {
 	}
 	c.prev, c.next, c.access.t, c.want = nil, nil, nil, want{}
 	c.leave()
+	c.Forget()
 }
 
 // leave makes c stand nowhere.

@@ -67,6 +67,7 @@ func (t *Tree) removeAt() {
 	d := t.depth - 1
 	at := t.path[d]
 	leaf := t.node(at.no)
+	t.version++
 	t.left(at, leaf)
 	leaf.remove(at.i)
 	t.length--

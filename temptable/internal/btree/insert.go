@@ -217,6 +217,7 @@ func (t *Tree) Publish(id uint64) {
 	case toPlace:
 		t.place()
 	}
+	t.version++
 	t.Cancel()
 }
 

@@ -31,6 +31,8 @@ type Tree struct {
 	spare  [maxDepth]uint32 // nodes that Publish may use
 	spares int
 
+	version uint64 // grows with each change of what cursors see
+
 	mu      sync.Mutex // guards the list against cursors opened by readers
 	cursors *Cursor
 }
@@ -64,8 +66,12 @@ func New(mem Memory, pages Pager) *Tree {
 // Len returns the number of entries.
 func (t *Tree) Len() int { return t.length }
 
+// Version tells whether the index has changed: it differs then.
+func (t *Tree) Version() uint64 { return t.version }
+
 // Clear removes all entries and keeps the memory. Cursors stand nowhere then.
 func (t *Tree) Clear() {
+	t.version++
 	t.Cancel()
 	t.nodes.reset()
 	t.root, t.first, t.last = 0, 0, 0
