@@ -18,6 +18,11 @@
 // tier. Rows carry an id in both, so groups and orders are compared as sets and
 // lists of ids: which of several equal values an engine shows does not matter.
 //
+// Then come the operations of executors, over a table of an id, a number and some
+// bytes: INTERSECT and EXCEPT, with and without ALL (neither dialect has all four;
+// rows that are numbered among their equals stand for ALL), ROW_NUMBER and LAG by
+// saved row ids, and updates and deletes of what each kind of index finds.
+//
 // # Where dialects differ
 //
 // The tests avoid, or translate, what is not a question of right and wrong:
