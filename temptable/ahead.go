@@ -2,6 +2,7 @@ package temptable
 
 import (
 	"runtime/debug"
+	"sort"
 
 	"github.com/spillway-db/spillway/internal/invariants"
 	"github.com/spillway-db/spillway/internal/sys"
@@ -27,22 +28,32 @@ type rowsAhead struct {
 	version uint64  // of the table's rows
 	wanted  bool    // the caller has read a row since the last readAhead
 	on      bool    // the caller did so before it
+	same    bool    // the entries are of the key that Find was about
 }
 
-// readAhead copies the entries that follow, if none of them is beyond the stop.
-func (c *IndexCursor) readAhead() {
+// readAhead copies the entries that follow, up to the stop: those that Next goes
+// to, or, if same is set, those of them that NextSame goes to.
+func (c *IndexCursor) readAhead(same bool) {
 	c.span = min(max(2*c.span, aheadLeast), aheadMost)
-	c.ahead.ends = c.ahead.ends[:0]
+	c.ahead.ends, c.ahead.same = c.ahead.ends[:0], same
 	c.ahead.on, c.ahead.wanted = c.ahead.wanted, false
 	c.tree.Ahead(c.span)
-	if !c.stop.on || c.tree.Copied() == 0 {
+	c.trim(&c.stop)
+	if same {
+		c.trim(&c.to)
+	}
+}
+
+// trim gives up the entries from the first that is not on the right side of e on.
+func (c *IndexCursor) trim(e *end) {
+	if !e.on || c.tree.Copied() == 0 {
 		return
 	}
-	c.rows.want = c.stop.key
-	order, err := c.tree.CompareLast(c.stop.key, &c.rows)
-	if err != nil || !c.stop.side.has(order) {
-		c.tree.Forget()
-	}
+	c.rows.want = e.key
+	c.tree.Trim(sort.Search(c.tree.Copied(), func(k int) bool {
+		order, err := c.tree.CompareAt(k, e.key, &c.rows)
+		return err != nil || !e.side.has(order)
+	}))
 }
 
 // rowAhead returns the current row if it has been read ahead, or now is, with

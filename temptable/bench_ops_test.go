@@ -204,6 +204,42 @@ func BenchmarkOrdered(b *testing.B) {
 	}
 }
 
+// BenchmarkLookup finds all rows of a key, 16 of 2^18, through an index that was
+// added after the rows. One operation is one row.
+func BenchmarkLookup(b *testing.B) {
+	const n, same = 1 << 18, 16
+	for _, ordered := range []bool{false, true} {
+		impl := map[bool]string{false: "hash", true: "ordered"}[ordered]
+		b.Run(fmt.Sprintf("impl=%s/n=%d", impl, n), func(b *testing.B) {
+			ctx, t := context.Background(), benchTable(b, plainSchema(b))
+			w := t.Writer(ctx)
+			for i := range int64(n) {
+				w.SetInt(0, i%(n/same))
+				w.SetInt(1, i)
+				if _, _, err := w.Insert(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			x, err := t.AddIndex(ctx, IndexSpec{Key: Asc(0), Ordered: ordered})
+			require.NoError(b, err)
+			c := x.Cursor()
+			defer c.Close()
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; i < b.N; {
+				c.SetInt(0, rand.Int64N(n/same))
+				ok, err := c.Find(ctx)
+				for ; ok && err == nil; ok, err = c.NextSame(ctx) {
+					i++
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func plainSchema(tb testing.TB) *Schema {
 	s, err := NewSchema([]Column{{Name: "k", Type: TypeBigInt, NotNull: true}, {Name: "n", Type: TypeBigInt, NotNull: true}})
 	require.NoError(tb, err)

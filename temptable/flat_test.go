@@ -47,7 +47,7 @@ func (fc flatCase) run(t *testing.T, o Options) {
 	p, err := plain.Upserter(context.Background(), fc.folds...)
 	require.NoError(t, err)
 	rng, ids := rand.New(rand.NewPCG(1, 2)), make(map[RowID]RowID)
-	for round := range 60 {
+	for round := range 36 {
 		b := fc.batch(rng, round)
 		res := make([]Result, b.N)
 		n, err := f.UpsertBatch(context.Background(), b, res)

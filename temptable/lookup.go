@@ -101,7 +101,15 @@ func (c *IndexCursor) FindPrefix(ctx context.Context, n int) (bool, error) {
 }
 
 // NextSame goes to the next row that Find or FindPrefix is about.
-func (c *IndexCursor) NextSame(ctx context.Context) (bool, error) { return c.walk(ctx, stepSame, 0) }
+//
+// The context and the table are looked at as by Next.
+func (c *IndexCursor) NextSame(ctx context.Context) (bool, error) {
+	if c.ahead.same && c.tree.Step() {
+		c.id = c.x.t.tag(RowID(c.tree.ID()))
+		return true, nil
+	}
+	return c.walk(ctx, stepSame, 0)
+}
 
 // Seek goes to the row nearest to the key that was set, of which the first n
 // columns count, on the given side: to the first one at or after it, or after
@@ -300,8 +308,8 @@ func (c *IndexCursor) ordered(s step, n int) (ok bool, err error) {
 	switch s {
 	case stepGroup:
 		err = c.prepareJump(n)
-	case stepNext:
-		c.readAhead()
+	case stepNext, stepSame:
+		c.readAhead(s == stepSame)
 	default:
 		c.span = 0
 	}

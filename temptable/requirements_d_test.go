@@ -163,6 +163,9 @@ func TestRequirementD21(t *testing.T) {
 		w.ends()
 		for a := int64(-1); a <= 121; a++ {
 			w.prefix(a)
+			if a%3 != 0 {
+				continue // comparing takes a while
+			}
 			w.sides(a, 2*rng.Int64N(reqRows)+rng.Int64N(2))
 			w.ranges(a, a+rng.Int64N(20))
 		}

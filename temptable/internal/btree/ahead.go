@@ -43,8 +43,11 @@ func (c *Cursor) Copied() int { return len(c.run) }
 // IDAt returns the row of the k-th of them; the current one is Ran()-1.
 func (c *Cursor) IDAt(k int) uint64 { return c.run[k].id() }
 
-// CompareLast is Compare with the last entry that Ahead copied.
-func (c *Cursor) CompareLast(key []byte, rows Keys) (int, error) {
+// CompareAt is Compare with the k-th of them.
+func (c *Cursor) CompareAt(k int, key []byte, rows Keys) (int, error) {
 	c.want.set(key, 0, rows)
-	return c.want.compare(c.run[len(c.run)-1])
+	return c.want.compare(c.run[k])
 }
+
+// Trim keeps the first n of them, the current one among them.
+func (c *Cursor) Trim(n int) { c.run = c.run[:max(n, c.ran)] }
