@@ -7,6 +7,7 @@ import (
 
 func (h *harness) openCursor() {
 	if len(h.cursors) < 4 {
+		h.tally.calls++
 		h.cursors = append(h.cursors, &modelCursor{c: h.tab.Cursor(ScanOptions{})})
 	}
 }
@@ -19,6 +20,7 @@ func (h *harness) cloneCursor() {
 	if _, there := h.m.at(c.id); c.id != 0 && !there {
 		return // the row is deleted
 	}
+	h.tally.calls++
 	n, err := c.c.Clone(h.ctx)
 	if h.refused(err) {
 		return
@@ -29,6 +31,7 @@ func (h *harness) cloneCursor() {
 func (h *harness) closeCursor() {
 	if n := len(h.cursors); n > 0 {
 		at := h.r.IntN(n)
+		h.tally.calls++
 		h.cursors[at].c.Close()
 		h.cursors = slices.Delete(h.cursors, at, at+1)
 	}
@@ -63,6 +66,7 @@ func (h *harness) on(c *modelCursor, at int) {
 
 // stepNext moves a cursor, which may have waited at the end.
 func (h *harness) stepNext(c *modelCursor) bool {
+	h.tally.calls++
 	ok, err := c.c.Next(h.ctx)
 	if h.refused(err) {
 		return false
@@ -80,6 +84,7 @@ func (h *harness) stepNext(c *modelCursor) bool {
 }
 
 func (h *harness) stepPrev(c *modelCursor) bool {
+	h.tally.calls++
 	ok, err := c.c.Prev(h.ctx)
 	if h.refused(err) {
 		return false
@@ -102,7 +107,7 @@ func (h *harness) stepPrev(c *modelCursor) bool {
 
 func (h *harness) next() {
 	if c := h.anyCursor(); c != nil {
-		for n := h.r.IntN(200); n > 0 && h.stepNext(c); n-- {
+		for n := h.r.IntN(60); n > 0 && h.stepNext(c); n-- {
 		}
 	}
 }
@@ -120,6 +125,7 @@ func (h *harness) seek() {
 	if c == nil || !ok {
 		return
 	}
+	h.tally.calls++
 	if !h.refused(c.c.Seek(h.ctx, h.m.rows[at].id)) {
 		h.on(c, at)
 	}
@@ -151,6 +157,7 @@ func (h *harness) scanBatches() {
 	defer c.Close()
 	at := 0
 	for {
+		h.tally.calls++
 		n, err := c.ReadBatch(h.ctx, &h.out)
 		if h.refused(err) {
 			return
@@ -193,6 +200,7 @@ func (h *harness) savepoint() {
 	if len(h.m.saves) == 3 {
 		return
 	}
+	h.tally.calls++
 	s, err := h.tab.Savepoint()
 	h.must(err)
 	h.m.saves = append(h.m.saves, modelSave{s, slices.Clone(h.m.rows), h.m.top})
@@ -204,6 +212,7 @@ func (h *harness) rollback() {
 	}
 	n := h.r.IntN(len(h.m.saves))
 	s := h.m.saves[n]
+	h.tally.calls++
 	if err := s.s.RollbackTo(h.ctx); err != nil {
 		if strings.Contains(err.Error(), "limit") { // an index was refused memory: the table has failed
 			h.tally.refused++
@@ -234,6 +243,7 @@ func (h *harness) releaseSave() {
 		return
 	}
 	n := h.r.IntN(len(h.m.saves))
+	h.tally.calls++
 	h.must(h.m.saves[n].s.Release())
 	h.m.saves = h.m.saves[:n]
 }

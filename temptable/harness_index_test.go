@@ -12,7 +12,7 @@ type modelLookup struct {
 	x    *modelIndex
 	vals []modelVal // of the row that it is on, or was
 	id   RowID      // plain; 0: nowhere yet
-	side int        // 1: behind the last row, -1: before the first
+	side int        // 1: it was at the end behind the row, -1: at the one before
 }
 
 func (h *harness) addIndex() {
@@ -27,6 +27,7 @@ func (h *harness) addIndex() {
 	x.spec.Name = fmt.Sprint("x", len(h.m.indexes))
 	x.spec.Ordered, x.spec.Unique = h.r.IntN(3) > 0, h.r.IntN(3) == 0
 	x.spec.NullsDistinct = h.r.IntN(2) == 0
+	h.tally.calls++
 	ix, err := h.tab.AddIndex(h.ctx, x.spec)
 	fits := x.fill(h.m)
 	if h.unfit(err, x, fits) {
@@ -64,6 +65,7 @@ func (h *harness) toggleIndex() {
 	if x == nil {
 		return
 	}
+	h.tally.calls++
 	if !x.off {
 		h.must(x.ix.Disable())
 		x.off = true
@@ -118,6 +120,7 @@ func (h *harness) find() {
 		n = 1 + h.r.IntN(n)
 	}
 	h.setKey(c, x, vals, n)
+	h.tally.calls++
 	ok, err := c.FindPrefix(h.ctx, n)
 	if x.off {
 		if !errors.Is(err, ErrDisabled) {
@@ -127,6 +130,7 @@ func (h *harness) find() {
 	}
 	var got []RowID
 	for ; ok && err == nil; ok, err = c.NextSame(h.ctx) {
+		h.tally.calls++
 		got = append(got, plain(c.ID()))
 		if len(got) == 1 {
 			h.sameRow(c)
@@ -148,17 +152,14 @@ func (h *harness) sameRow(c *IndexCursor) {
 }
 
 func (h *harness) matching(x *modelIndex, vals []modelVal, n int) (ids []RowID) {
-	var rows []modelRow
-	for _, r := range h.m.rows {
-		if x.compare(h.m, r.vals, vals, n) == 0 {
-			rows = append(rows, r)
-		}
-	}
+	rows := h.m.rows
 	if x.spec.Ordered {
-		slices.SortStableFunc(rows, func(a, b modelRow) int { return x.compare(h.m, a.vals, b.vals, len(x.spec.Key)) })
+		rows = x.sorted(h.m)
 	}
 	for _, r := range rows {
-		ids = append(ids, plain(r.id))
+		if x.compare(h.m, r.vals, vals, n) == 0 {
+			ids = append(ids, plain(r.id))
+		}
 	}
 	return ids
 }
@@ -185,6 +186,7 @@ func (h *harness) rangeScan() {
 	bLo, bHi := AtOrAfter+Bound(h.r.IntN(2)), AtOrBefore+Bound(h.r.IntN(2))
 	back := h.r.IntN(2) == 0
 	h.setKey(c, x, hi, nHi)
+	h.tally.calls++
 	var ok bool
 	var err error
 	if back {
@@ -200,6 +202,7 @@ func (h *harness) rangeScan() {
 	}
 	var got []RowID
 	for ok && err == nil {
+		h.tally.calls++
 		got = append(got, plain(c.ID()))
 		if back {
 			ok, err = c.Prev(h.ctx)
@@ -231,8 +234,10 @@ func (h *harness) groups() {
 	defer c.Close()
 	n := 1 + h.r.IntN(len(x.spec.Key))
 	var got, want []RowID
+	h.tally.calls++
 	ok, err := c.NextGroup(h.ctx, n)
 	for ; ok && err == nil; ok, err = c.NextGroup(h.ctx, n) {
+		h.tally.calls++
 		got = append(got, plain(c.ID()))
 	}
 	h.must(err)
@@ -250,11 +255,13 @@ func (h *harness) openLookup() {
 	if x == nil || len(h.lookups) == 3 {
 		return
 	}
+	h.tally.calls++
 	h.lookups = append(h.lookups, &modelLookup{c: x.ix.Cursor(), x: x})
 }
 
 func (h *harness) closeLookup() {
 	if n := len(h.lookups); n > 0 {
+		h.tally.calls++
 		h.lookups[n-1].c.Close()
 		h.lookups = h.lookups[:n-1]
 	}
@@ -272,6 +279,7 @@ func (h *harness) walkLookup() {
 	}
 	rows := l.x.sorted(h.m)
 	for range h.r.IntN(12) {
+		h.tally.calls++
 		switch h.r.IntN(8) {
 		case 0:
 			l.id, l.side = 0, 0
@@ -293,7 +301,7 @@ func (h *harness) walkLookup() {
 
 // placeOf returns the place of the first row behind the cursor, or of the first
 // that is not before it.
-func (h *harness) placeOf(l *modelLookup, rows []modelRow, behind bool) int {
+func (h *harness) placeOf(l *modelLookup, rows []*modelRow, behind bool) int {
 	if l.id == 0 || l.side > 0 {
 		if behind && l.id == 0 {
 			return 0
@@ -302,7 +310,7 @@ func (h *harness) placeOf(l *modelLookup, rows []modelRow, behind bool) int {
 	if l.id == 0 {
 		return len(rows)
 	}
-	n, _ := slices.BinarySearchFunc(rows, l, func(r modelRow, l *modelLookup) int {
+	n, _ := slices.BinarySearchFunc(rows, l, func(r *modelRow, l *modelLookup) int {
 		c := l.x.compare(h.m, r.vals, l.vals, len(l.x.spec.Key))
 		if c == 0 {
 			switch {
@@ -321,23 +329,19 @@ func (h *harness) placeOf(l *modelLookup, rows []modelRow, behind bool) int {
 	return n
 }
 
-func (h *harness) landed(l *modelLookup, rows []modelRow, ok bool, err error, at int) {
+func (h *harness) landed(l *modelLookup, rows []*modelRow, ok bool, err error, at int) {
 	h.must(err)
 	if ok != (at >= 0 && at < len(rows)) {
 		h.fail("lookup found %t, want place %d of %d", ok, at, len(rows))
 	}
-	if len(rows) == 0 {
-		return // it stays in the gap where its row was
-	}
-	if l.side = 0; !ok {
-		l.side = 1
-		if at < 0 {
-			l.side, at = -1, 0
-		} else {
-			at = len(rows) - 1
+	if !ok { // it stays at its row, or in the gap where that was
+		if l.side = 1; at < 0 {
+			l.side = -1
 		}
-	} else if l.c.ID() != rows[at].id {
+		return
+	}
+	if l.c.ID() != rows[at].id {
 		h.fail("lookup is on %#x, want %#x", l.c.ID(), rows[at].id)
 	}
-	l.id, l.vals = plain(rows[at].id), rows[at].vals
+	l.id, l.vals, l.side = plain(rows[at].id), rows[at].vals, 0
 }

@@ -73,9 +73,10 @@ func (h *harness) upsert() {
 		return
 	}
 	h.must(err)
-	for range h.r.IntN(20) {
+	for range 1 + h.r.IntN(8) {
 		vals := h.vals()
 		h.setAll(&u.setters, vals)
+		h.tally.calls++
 		id, added, err := u.Upsert()
 		if h.refused(err) {
 			return
@@ -95,8 +96,10 @@ func (h *harness) upsertBatch() {
 	folds := h.folds()
 	u, err := h.tab.Upserter(h.ctx, folds...)
 	h.must(err)
-	n := h.r.IntN(200)
+	n := 1 + h.r.IntN(80)
 	rows := h.rows(n)
+	h.m.stale()
+	h.tally.calls++
 	done, err := u.UpsertBatch(h.ctx, &h.batch, h.res)
 	if !h.refused(err) && done != n {
 		h.fail("%d of %d rows done", done, n)
@@ -116,6 +119,7 @@ func (h *harness) handle() {
 	row := h.m.rows[at]
 	vals := slices.Clone(row.vals)
 	hd := h.tab.Handle(row.id)
+	h.tally.calls++
 	var err error
 	if vals[i] = (modelVal{i: int64(h.r.IntN(h.domain)) * 1e6}); h.m.cols[i].Type == TypeTime || h.r.IntN(2) == 0 {
 		err = hd.SetInt(i, vals[i].i)

@@ -1,8 +1,16 @@
 package temptable
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -10,12 +18,13 @@ import (
 // key the row that has it.
 type model struct {
 	cols    []modelColumn
-	rows    []modelRow // by id
+	rows    []*modelRow // by id
 	indexes []*modelIndex
 	saves   []modelSave
 	top     RowID // plain id behind all rows that were there since the last truncation or rollback
 }
 
+// modelRow never changes: an update makes another one.
 type modelRow struct {
 	id   RowID // as the engine gave it
 	vals []modelVal
@@ -30,17 +39,20 @@ type modelIndex struct {
 	ix   *Index           // nil: the distinct key
 	off  bool             // disabled
 	keys map[string]RowID // of a unique one, by plain id
+
+	order []*modelRow // of an ordered one: all rows in its order, equal ones by id
+	fresh bool        // order is what it should be
 }
 
 type modelSave struct {
 	s    Savepoint
-	rows []modelRow
+	rows []*modelRow
 	top  RowID
 }
 
 // at is where the row with an id is, or would be.
 func (m *model) at(id RowID) (int, bool) {
-	return slices.BinarySearchFunc(m.rows, plain(id), func(r modelRow, id RowID) int {
+	return slices.BinarySearchFunc(m.rows, plain(id), func(r *modelRow, id RowID) int {
 		switch {
 		case plain(r.id) < id:
 			return -1
@@ -56,36 +68,47 @@ func (m *model) add(id RowID, vals []modelVal) {
 	if there {
 		panic(fmt.Sprintf("row id %#x is given twice", id))
 	}
-	m.rows = slices.Insert(m.rows, at, modelRow{id, vals})
+	r := &modelRow{id, vals}
+	m.rows = slices.Insert(m.rows, at, r)
 	m.top = max(m.top, plain(id)+1)
 	for _, x := range m.indexes {
-		x.put(m, id, vals)
+		x.put(m, r)
 	}
 }
 
 func (m *model) remove(at int) {
 	for _, x := range m.indexes {
-		x.drop(m, m.rows[at].vals)
+		x.drop(m, m.rows[at])
 	}
 	m.rows = slices.Delete(m.rows, at, at+1)
 }
 
 func (m *model) replace(at int, vals []modelVal) {
+	r := &modelRow{m.rows[at].id, vals}
 	for _, x := range m.indexes {
-		x.drop(m, m.rows[at].vals)
+		x.drop(m, m.rows[at])
+		x.put(m, r)
 	}
+	m.rows[at] = r
+}
+
+// stale says that more rows change than are worth being put in order one by one.
+func (m *model) stale() {
 	for _, x := range m.indexes {
-		x.put(m, m.rows[at].id, vals)
+		x.fresh = false
 	}
-	m.rows[at].vals = vals
 }
 
 // conflict returns the first index that refuses vals, and the row in the way;
 // the row with the id except does not count.
 func (m *model) conflict(vals []modelVal, except RowID) (*modelIndex, RowID) {
 	for _, x := range m.indexes {
-		if k, unique := x.key(m, vals); unique && !x.off {
-			if id, ok := x.keys[k]; ok && id != plain(except) {
+		if x.off {
+			continue
+		}
+		var b [256]byte
+		if k, unique := x.key(b[:0], m, vals); unique {
+			if id, ok := x.keys[string(k)]; ok && id != plain(except) {
 				return x, id
 			}
 		}
@@ -93,45 +116,74 @@ func (m *model) conflict(vals []modelVal, except RowID) (*modelIndex, RowID) {
 	return nil, 0
 }
 
-// key returns the key of a row, and whether no other may have it.
-func (x *modelIndex) key(m *model, vals []modelVal) (k string, unique bool) {
+// key appends the key of a row, and says whether no other may have it.
+func (x *modelIndex) key(b []byte, m *model, vals []modelVal) (k []byte, unique bool) {
 	if !x.spec.Unique {
-		return "", false
+		return b, false
 	}
-	var b [64]byte
-	buf := b[:0]
 	for _, p := range x.spec.Key {
 		if vals[p.Col].null && x.spec.NullsDistinct {
-			return "", false
+			return b, false
 		}
-		buf = m.cols[p.Col].kind.appendModelKey(buf, vals[p.Col])
+		b = m.cols[p.Col].kind.appendModelKey(b, vals[p.Col])
 	}
-	return string(buf), true
+	return b, true
 }
 
-func (x *modelIndex) put(m *model, id RowID, vals []modelVal) {
-	if k, unique := x.key(m, vals); unique && !x.off {
-		x.keys[k] = plain(id)
+func (x *modelIndex) put(m *model, r *modelRow) {
+	if x.off {
+		return
+	}
+	var b [256]byte
+	if k, unique := x.key(b[:0], m, r.vals); unique {
+		x.keys[string(k)] = plain(r.id)
+	}
+	if x.fresh {
+		at, _ := x.place(m, r)
+		x.order = slices.Insert(x.order, at, r)
 	}
 }
 
-func (x *modelIndex) drop(m *model, vals []modelVal) {
-	if k, unique := x.key(m, vals); unique && !x.off {
-		delete(x.keys, k)
+func (x *modelIndex) drop(m *model, r *modelRow) {
+	if x.off {
+		return
 	}
+	var b [256]byte
+	if k, unique := x.key(b[:0], m, r.vals); unique {
+		delete(x.keys, string(k))
+	}
+	if x.fresh {
+		at, _ := x.place(m, r)
+		x.order = slices.Delete(x.order, at, at+1)
+	}
+}
+
+// place returns where in x.order a row is, or would be.
+func (x *modelIndex) place(m *model, r *modelRow) (int, bool) {
+	return slices.BinarySearchFunc(x.order, r, func(a, b *modelRow) int { return x.compareRows(m, a, b) })
+}
+
+// compareRows orders rows as the index does: equal ones by id.
+func (x *modelIndex) compareRows(m *model, a, b *modelRow) int {
+	return cmp.Or(x.compare(m, a.vals, b.vals, len(x.spec.Key)), cmp.Compare(plain(a.id), plain(b.id)))
 }
 
 // fill fills a unique index again; it returns false if the rows do not fit.
 func (x *modelIndex) fill(m *model) bool {
-	x.keys = map[string]RowID{}
+	x.fresh = false
+	if clear(x.keys); !x.spec.Unique {
+		return true
+	}
+	var b [256]byte
 	for _, r := range m.rows {
-		k, unique := x.key(m, r.vals)
-		if _, there := x.keys[k]; there && unique {
+		k, unique := x.key(b[:0], m, r.vals)
+		if !unique {
+			continue
+		}
+		if _, there := x.keys[string(k)]; there {
 			return false
 		}
-		if unique {
-			x.keys[k] = plain(r.id)
-		}
+		x.keys[string(k)] = plain(r.id)
 	}
 	return true
 }
@@ -155,10 +207,13 @@ func (x *modelIndex) compare(m *model, a, b []modelVal, n int) int {
 }
 
 // sorted returns the rows in the order of an index, equal ones by id.
-func (x *modelIndex) sorted(m *model) []modelRow {
-	rows := slices.Clone(m.rows)
-	slices.SortStableFunc(rows, func(a, b modelRow) int { return x.compare(m, a.vals, b.vals, len(x.spec.Key)) })
-	return rows
+func (x *modelIndex) sorted(m *model) []*modelRow {
+	if !x.fresh {
+		x.order = append(x.order[:0], m.rows...)
+		slices.SortFunc(x.order, func(a, b *modelRow) int { return x.compareRows(m, a, b) })
+		x.fresh = true
+	}
+	return x.order
 }
 
 // tinyBudgets put a table of a few thousand rows on every combination of tiers.
@@ -170,25 +225,105 @@ var tinyBudgets = map[string]Options{
 	"roomy":         {MaxRAM: 1 << 20, MaxMmap: 1 << 20, MaxDisk: 64 << 20},
 }
 
-// modelSeeds is how many tables each budget gets.
-func modelSeeds() int {
-	if raceEnabled || testing.Short() {
-		return 1
-	}
-	return 6
+// modelBudget is what an engine and each of its tables may take.
+type modelBudget struct {
+	name   string
+	engine Options
+	table  Limits
 }
 
+// modelBudgets are for tables of some hundred rows: what the table has for
+// itself decides where they lie, and the engine has room for the rest.
+var modelBudgets = []modelBudget{
+	{"ram", Options{MaxRAM: 64 << 20, MaxMmap: Disabled, MaxDisk: Disabled}, Limits{}},
+	{"ram-mmap", Options{MaxRAM: 1 << 20, MaxMmap: 64 << 20, MaxDisk: Disabled}, Limits{RAM: 4 << 10}},
+	{"ram-disk", Options{MaxRAM: 1 << 20, MaxMmap: Disabled, MaxDisk: 64 << 20}, Limits{RAM: 32 << 10}},
+	{"ram-mmap-disk", Options{MaxRAM: 1 << 20, MaxMmap: 8 << 20, MaxDisk: 64 << 20}, Limits{RAM: 4 << 10, Mmap: 64 << 10}},
+	{"tiny", Options{MaxRAM: 96 << 10, MaxMmap: 128 << 10, MaxDisk: 64 << 20}, Limits{}},
+}
+
+// sessionOps is how many operations an engine serves.
+const sessionOps = 20_000
+
+// modelOps is how many operations the model test does: SPILLWAY_MODEL_OPS, or
+// what CI has time for. One of them is eight calls of the engine on average, and
+// a batch of n rows is one call: the default is some 40 million calls.
+func modelOps() int {
+	if n, err := strconv.Atoi(os.Getenv("SPILLWAY_MODEL_OPS")); err == nil {
+		return n
+	}
+	if raceEnabled || testing.Short() {
+		return 50_000
+	}
+	return 5_000_000
+}
+
+// modelSeed is SPILLWAY_MODEL_SEED, or any.
+func modelSeed() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("SPILLWAY_MODEL_SEED"), 10, 64); err == nil {
+		return n
+	}
+	return uint64(rand.Uint32())
+}
+
+// modelRun is TestModel under way.
+type modelRun struct {
+	sessions int
+	ops      int    // of each session
+	random   uint64 // the last sessions' seeds, one of each budget, begin here
+	failed   atomic.Bool
+	mu       sync.Mutex
+	total    *tally
+}
+
+// TestModel compares tables with models of them, operation by operation, in
+// sessions: an engine each, of one budget after the other. Their seeds are fixed
+// but for those of the last ones, which are printed: SPILLWAY_MODEL_SEED repeats
+// them.
 func TestModel(t *testing.T) {
-	total := newTally()
-	for name, o := range tinyBudgets {
-		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(modelSeeds()) {
-				h := newHarness(t, seed, o)
-				h.run(2000)
-				h.close()
-				total.add(h.tally)
+	all := modelOps()
+	sessions := max(2*len(modelBudgets), all/sessionOps)
+	r := &modelRun{sessions: sessions, ops: all / sessions, random: modelSeed(), total: newTally()}
+	t.Logf("random seed: SPILLWAY_MODEL_SEED=%d", r.random)
+	t.Cleanup(func() { r.report(t) })
+	gc := debug.SetGCPercent(400) // models are garbage most of the time
+	t.Cleanup(func() { debug.SetGCPercent(gc) })
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		t.Run(fmt.Sprint("worker", w), func(t *testing.T) {
+			t.Parallel()
+			for s := w; s < sessions && !r.failed.Load(); s += workers {
+				r.session(t, s)
 			}
 		})
 	}
-	t.Log(total)
+}
+
+func (r *modelRun) session(t *testing.T, s int) {
+	seed, b := uint64(s), modelBudgets[s%len(modelBudgets)]
+	if s >= r.sessions-len(modelBudgets) {
+		seed += r.random
+	}
+	h := newHarness(t, seed, b, &r.failed)
+	h.run(r.ops)
+	h.close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.total.add(h.tally)
+}
+
+// report prints the histogram, and holds it to what it must be.
+func (r *modelRun) report(t *testing.T) {
+	t.Log(r.total)
+	if t.Failed() || r.total.steps < 1_000_000 {
+		return
+	}
+	if 10*r.total.spread < 3*r.total.steps {
+		t.Errorf("tables are on two tiers or more in %d of %d operations", r.total.spread, r.total.steps)
+	}
+	for name, n := range r.total.ops {
+		if 100*n < r.total.steps {
+			t.Errorf("%s is but %d of %d operations", name, n, r.total.steps)
+		}
+	}
 }

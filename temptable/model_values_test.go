@@ -2,9 +2,11 @@ package temptable
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +17,7 @@ type modelVal struct {
 	i    int64
 	f    float64
 	s    string
+	norm string // what of s counts
 }
 
 // modelKind is what kind of value a column has, for the model.
@@ -30,6 +33,7 @@ const (
 type modelColumn struct {
 	Column
 	kind modelKind
+	wide bool
 }
 
 // foldASCII is a collation for the test: upper case decides, trailing spaces do
@@ -75,15 +79,27 @@ func randomModelColumn(r *rand.Rand, i int) modelColumn {
 	return c
 }
 
+// wideModelColumn is one of some hundred bytes a value, so that some dozen rows
+// are more than a block.
+func wideModelColumn(i int) modelColumn {
+	return modelColumn{Column: Column{Name: fmt.Sprint("c", i), Type: TypeBlob, NotNull: true}, kind: modelText, wide: true}
+}
+
+var padding = strings.Repeat("All that a table has not in memory it has elsewhere. ", 20)
+
 // value makes a value of the column; n in [0, domain) says which.
-func (c *modelColumn) value(r *rand.Rand, domain, long int) modelVal {
+func (c *modelColumn) value(r *rand.Rand, domain int, texts *modelTexts) modelVal {
 	if !c.NotNull && r.IntN(8) == 0 {
 		return modelVal{null: true}
 	}
 	n := r.IntN(domain)
+	if c.wide {
+		s := padding[n%64:][:n%601]
+		return modelVal{s: s, norm: s}
+	}
 	switch c.kind {
 	case modelText, modelCI:
-		return modelVal{s: modelString(n, long, c.kind, r)}
+		return texts.value(n, c.kind, r)
 	case modelFloat:
 		if n == 0 {
 			return modelVal{f: math.Copysign(0, float64(r.IntN(2)*2-1))}
@@ -97,37 +113,40 @@ func (c *modelColumn) value(r *rand.Rand, domain, long int) modelVal {
 	return modelVal{i: v}
 }
 
-const hexDigits = "0123456789abcdef"
+// modelTexts are the texts of a harness: text n is always the same, and at most
+// some bytes more than long.
+type modelTexts struct {
+	long  int
+	plain [1 << 13]string
+	upper [1 << 13]string // without regard to case
+}
 
-func modelString(n, long int, k modelKind, r *rand.Rand) string {
-	var b [16]byte
-	at := len(b)
-	for v := n*n + n; v > 0 || at == len(b); v /= 16 {
-		at--
-		b[at] = hexDigits[v%16]
+func (m *modelTexts) value(n int, k modelKind, r *rand.Rand) modelVal {
+	if m.upper[n] == "" {
+		m.plain[n] = modelString(n, m.long)
+		m.upper[n] = strings.ToUpper(m.plain[n])
 	}
-	s := string(b[at:])
+	if k == modelText {
+		return modelVal{s: m.plain[n], norm: m.plain[n]}
+	}
+	v := modelVal{s: m.plain[n], norm: m.upper[n]}
+	if w := r.IntN(12); w < 3 {
+		v.s = m.upper[n] + "  "[:w]
+	}
+	return v
+}
+
+func modelString(n, long int) string {
+	s := strconv.FormatInt(int64(n*n+n), 16)
 	if n%7 == 3 {
 		s += strings.Repeat(string(rune('a'+n%5)), (n*31)%long)
 	}
-	s = s[:len(s)-n%2]
-	if k == modelCI && r.IntN(4) == 0 {
-		s = strings.ToUpper(s) + strings.Repeat(" ", r.IntN(3))
-	}
-	return s
+	return s[:len(s)-n%2]
 }
 
 // same reports whether two values are the same to the last bit.
 func (v modelVal) same(w modelVal) bool {
 	return v.null == w.null && v.i == w.i && v.s == w.s && math.Float64bits(v.f) == math.Float64bits(w.f)
-}
-
-// norm is what of a text counts.
-func (k modelKind) norm(s string) string {
-	if k == modelCI {
-		return strings.ToUpper(strings.TrimRight(s, " "))
-	}
-	return s
 }
 
 // compare orders two values that are not NULL.
@@ -137,10 +156,8 @@ func (k modelKind) compare(v, w modelVal) int {
 		return cmp.Compare(v.i, w.i)
 	case modelFloat:
 		return cmp.Compare(v.f+0, w.f+0)
-	case modelText:
-		return strings.Compare(v.s, w.s)
 	}
-	return strings.Compare(k.norm(v.s), k.norm(w.s))
+	return strings.Compare(v.norm, w.norm)
 }
 
 // comparePart orders two values as one part of a key does.
@@ -168,10 +185,9 @@ func (k modelKind) appendModelKey(b []byte, v modelVal) []byte {
 	}
 	switch k {
 	case modelInt:
-		return fmt.Appendf(b, "i%d,", v.i)
+		return binary.BigEndian.AppendUint64(append(b, 'i'), uint64(v.i))
 	case modelFloat:
-		return fmt.Appendf(b, "f%g,", v.f+0)
+		return binary.BigEndian.AppendUint64(append(b, 'f'), math.Float64bits(v.f+0))
 	}
-	s := k.norm(v.s)
-	return append(fmt.Appendf(b, "s%d:", len(s)), s...)
+	return append(binary.BigEndian.AppendUint32(append(b, 's'), uint32(len(v.norm))), v.norm...)
 }
