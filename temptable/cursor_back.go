@@ -130,7 +130,7 @@ func (c *Cursor) before() (RowID, error) {
 	}
 	if b.row != at || b.seen != c.seen {
 		b.offs, b.seen = b.offs[:0], c.seen
-		b.first = at
+		b.first, b.row = at, 0
 	}
 	for p := positionOf(b.first); len(b.offs) == 0; {
 		start, ok := c.pageBefore(p)
@@ -138,6 +138,7 @@ func (c *Cursor) before() (RowID, error) {
 			return 0, nil
 		}
 		if err := c.collect(start, p); err != nil {
+			b.row = 0 // the page was not read
 			return 0, err
 		}
 		p = start
@@ -164,11 +165,11 @@ func (c *Cursor) pageBefore(p position) (position, bool) {
 // collect notes the rows of the page that starts at start, up to limit if that
 // lies in it.
 func (c *Cursor) collect(start, limit position) error {
-	c.behind.first = start.id()
 	mem, err := c.t.space.Arena.ReadPage(start.block, start.off/allocator.DiskPage, &c.pin)
 	if err != nil {
 		return err
 	}
+	c.behind.first = start.id()
 	if limit.block == start.block {
 		mem = mem[:min(len(mem), limit.off-start.off)]
 	} else {

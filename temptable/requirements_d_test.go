@@ -529,3 +529,33 @@ func TestRequirementG40(t *testing.T) {
 		}
 	})
 }
+
+// What Prev knows of a page is void once it has found nothing before a row: then
+// the rows that it passes on the way forward are before the cursor again.
+func TestPrevForgets(t *testing.T) {
+	onTiers(t, "back and forth", nil, func(r *req) {
+		ctx := context.Background()
+		ids := make([]temptable.RowID, 20)
+		for i := range ids {
+			ids[i], _ = r.insert(int64(i), 0)
+		}
+		c := r.tab.Cursor(temptable.ScanOptions{})
+		defer c.Close()
+		step := func(f stepFunc, want bool) {
+			ok, err := f(ctx)
+			require.NoError(r, err)
+			require.Equal(r, want, ok)
+		}
+		require.NoError(r, c.Seek(ctx, ids[11]))
+		step(c.Prev, true) // stands on row 10, and knows those before it
+		require.NoError(r, c.Seek(ctx, ids[0]))
+		require.NoError(r, r.tab.Delete(ctx, ids[19])) // what it knows is out of date
+		step(c.Prev, false)
+		for i := range int64(11) {
+			step(c.Next, true)
+			require.Equal(r, i, c.Row().Int(0))
+		}
+		step(c.Prev, true)
+		require.Equal(r, int64(9), c.Row().Int(0))
+	})
+}
