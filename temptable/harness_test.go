@@ -44,7 +44,6 @@ type harness struct {
 	weights int
 	step    int
 	last    string
-	lost    bool // the table has failed
 	failed  *atomic.Bool
 	tally   *tally
 }
@@ -75,7 +74,6 @@ type tally struct {
 	tiers   [3]int
 	spread  int // steps with bytes on two tiers or more
 	refused int // calls that a limit refused
-	lost    int // tables that failed by it: see harness.lose
 }
 
 func newTally() *tally { return &tally{ops: map[string]int{}} }
@@ -93,14 +91,13 @@ func (c *tally) add(d *tally) {
 	c.batched += d.batched
 	c.spread += d.spread
 	c.refused += d.refused
-	c.lost += d.lost
 }
 
 // String is the histogram.
 func (c *tally) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d operations, %d more found nothing to do; %d calls and %d rows in batches; on RAM, mmap, disk: %v; on two tiers or more: %.1f %%; refused by a limit: %d, which failed %d tables\n",
-		c.steps, c.idle, c.calls, c.batched, c.tiers, 100*float64(c.spread)/float64(c.steps), c.refused, c.lost)
+	fmt.Fprintf(&b, "%d operations, %d more found nothing to do; %d calls and %d rows in batches; on RAM, mmap, disk: %v; on two tiers or more: %.1f %%; refused by a limit: %d\n",
+		c.steps, c.idle, c.calls, c.batched, c.tiers, 100*float64(c.spread)/float64(c.steps), c.refused)
 	names := make([]string, 0, len(c.ops))
 	for k := range c.ops {
 		names = append(names, k)
@@ -151,31 +148,14 @@ func (h *harness) refused(err error) bool {
 		return false
 	}
 	var le *LimitError
-	if errors.As(err, &le) || errors.Is(err, spill.ErrLimit) {
-		if h.tally.refused++; errors.Is(err, ErrTableFailed) {
-			h.lose(err)
-		}
+	if (errors.As(err, &le) || errors.Is(err, spill.ErrLimit)) && !errors.Is(err, ErrTableFailed) {
+		h.tally.refused++
 		return true
 	}
 	h.t.Helper()
 	h.fail("%v", err)
 	return false
 }
-
-// lose takes it that an update has failed the table, which is a known fault: an
-// ordered index gives up the old key before it adds the new one, and if the old
-// one was the first of its leaf, both then belong to the end of the leaf before.
-// If that is full it needs a node, which nobody has reserved and a limit refuses.
-// Nothing else may fail a table so.
-func (h *harness) lose(err error) {
-	if !h.lost && (!strings.Contains(err.Error(), "ordered index: growing") || !changesKeys[h.last]) {
-		h.t.Helper()
-		h.fail("%v", err)
-	}
-	h.lost = true
-}
-
-var changesKeys = map[string]bool{"update": true, "updateInScan": true, "upsert": true, "upsertBatch": true, "handle": true}
 
 func (h *harness) newTable() {
 	h.domain = 1 << h.r.IntN(14)
@@ -516,11 +496,7 @@ func (h *harness) run(steps int) {
 		op := h.pick()
 		calls := h.tally.calls
 		h.last = op.name
-		if h.squeeze(op); h.lost {
-			h.lost = false
-			h.tally.lost++
-			h.recreate()
-		}
+		h.squeeze(op)
 		if h.step++; h.tally.calls == calls {
 			h.tally.idle++
 			continue

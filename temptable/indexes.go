@@ -306,6 +306,9 @@ func (x *Index) prepare(id RowID) error {
 	if x.planned {
 		x.tree.Cancel()
 		x.planned = false
+		if err == nil {
+			err = x.tree.Stock()
+		}
 	}
 	return err
 }

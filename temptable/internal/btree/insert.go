@@ -158,6 +158,19 @@ func (t *Tree) provide() error {
 	if k == 0 || err != nil {
 		return err
 	}
+	if err := t.stock(k); err != nil {
+		return err
+	}
+	return t.hold(t.spare[t.spares-k : t.spares])
+}
+
+// Stock gets the nodes that any one insert may need, wherever its key belongs
+// by then: for a key that is to be moved, whose deletion may change where the
+// new one goes. They stay at hand. On an error the tree is as it was.
+func (t *Tree) Stock() error { return t.stock(min(t.depth+1, maxDepth)) }
+
+// stock sees to it that k nodes are at hand.
+func (t *Tree) stock(k int) error {
 	for t.spares < k {
 		no, err := t.take()
 		if err != nil {
@@ -166,7 +179,7 @@ func (t *Tree) provide() error {
 		t.spare[t.spares] = no
 		t.spares++
 	}
-	return t.hold(t.spare[t.spares-k : t.spares])
+	return nil
 }
 
 // splits counts the nodes to be added: one for each full node from the leaf
