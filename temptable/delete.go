@@ -20,16 +20,20 @@ import (
 func (t *Table) Delete(ctx context.Context, id RowID) error {
 	err := canceled(ctx, "delete from", t.name)
 	if err == nil {
-		err = t.begin()
-	}
-	if err == nil {
-		err = t.lost(t.deleteGuarded(id))
-		t.end()
+		err = t.deleteOne(id)
 	}
 	if err != nil {
 		return fmt.Errorf("temptable: delete row %#x from %s: %w", uint64(id), t.name, err)
 	}
 	return nil
+}
+
+func (t *Table) deleteOne(id RowID) error {
+	if err := t.begin(); err != nil {
+		return err
+	}
+	defer t.endCalling()
+	return t.lost(t.deleteGuarded(id))
 }
 
 // DeleteBatch deletes rows in the order of their ids in the slice. On an error

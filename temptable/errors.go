@@ -17,8 +17,9 @@ var (
 	// ErrRowGone is returned for a row id that names no row.
 	ErrRowGone = errors.New("temptable: no such row")
 	// ErrTableFailed is returned by every call on a table after it lost data
-	// to an I/O error or a fault; it wraps the cause. The table can still be
-	// dropped.
+	// to an I/O error or a fault, after code of the caller's (a collation)
+	// panicked in a change, or after RollbackTo was refused memory; it wraps
+	// the cause. The table can still be dropped.
 	ErrTableFailed = errors.New("temptable: table failed")
 	// ErrSealed is returned for a change to a sealed table.
 	ErrSealed = errors.New("temptable: table is sealed")

@@ -33,6 +33,15 @@ func (t *Table) more() *extras {
 	return t.ext
 }
 
+// release gives up what a dropped table does not need. Its indexes keep their
+// names: a writer may still be asked for its last conflict, at any time, since
+// the table's owner may have been closed meanwhile.
+func (e *extras) release() {
+	if e != nil {
+		e.free, e.saves, e.old, e.wide, e.patch = nil, nil, nil, nil, nil
+	}
+}
+
 // clearExtras empties what there is, for Truncate.
 func (t *Table) clearExtras() {
 	e := t.ext

@@ -138,8 +138,13 @@ func (t *Table) distinctIndex() *Index {
 // Spec returns what the index was made with.
 func (x *Index) Spec() IndexSpec { return x.spec }
 
-// Len returns the number of rows in the index.
+// Len returns the number of rows in the index: 0 once the table is gone, has
+// failed or is being consumed, and while a call is changing it.
 func (x *Index) Len() (n int) {
+	if x.t.beginRead() != nil {
+		return 0
+	}
+	defer x.t.endRead()
 	if x.hash != nil {
 		n = x.hash.Len()
 	}
@@ -167,7 +172,7 @@ func (t *Table) addIndex(ctx context.Context, spec IndexSpec) (*Index, error) {
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
-	defer t.end()
+	defer t.endCalling()
 	defer t.operate(ctx, "spillway.index", true).end()
 	x, err := t.newIndex(spec, len(t.more().declared)+1)
 	if err != nil {
@@ -267,7 +272,7 @@ func (x *Index) enable(ctx context.Context) error {
 	if err := x.t.begin(); err != nil {
 		return err
 	}
-	defer x.t.end()
+	defer x.t.endCalling()
 	if !x.off {
 		return nil
 	}

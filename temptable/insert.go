@@ -25,6 +25,7 @@ func (t *Table) insertOne(row []byte) (res Result, err error) {
 	if err := t.begin(); err != nil {
 		return res, err
 	}
+	defer t.endCalling()
 	if t.space.Mapped() {
 		res.ID, res.Added, err = t.insertGuarded(row)
 	} else {
@@ -34,7 +35,6 @@ func (t *Table) insertOne(row []byte) (res Result, err error) {
 		err = t.lost(err)
 	}
 	res.Index, t.clash = t.clash, 0
-	t.end()
 	return res, err
 }
 
@@ -136,7 +136,7 @@ func (t *Table) insertBatch(ctx context.Context, b *Batch, res []Result, fold *f
 	if err := t.begin(); err != nil {
 		return 0, fmt.Errorf("temptable: insert into %s: %w", t.name, err)
 	}
-	defer t.end()
+	defer t.endCalling()
 	defer t.operate(ctx, "spillway.insert", true).end()
 	s := t.eng.scratch.take(t)
 	defer t.eng.scratch.give(t, s)

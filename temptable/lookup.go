@@ -185,8 +185,7 @@ func (c *IndexCursor) walk(ctx context.Context, s step, n int) (ok bool, err err
 	if err != nil {
 		return false, c.wrap(err)
 	}
-	ok, err = c.guarded(s, n)
-	t.endRead()
+	ok, err = c.reading(s, n)
 	if !ok || err != nil {
 		c.id = 0
 	}
@@ -201,6 +200,12 @@ func (c *IndexCursor) wrap(err error) error {
 		return nil
 	}
 	return fmt.Errorf("temptable: index %s of %s: %w", c.x.spec.Name, c.x.t.name, err)
+}
+
+// reading ends the use of the table even if a collation panics.
+func (c *IndexCursor) reading(s step, n int) (bool, error) {
+	defer c.x.t.endRead()
+	return c.guarded(s, n)
 }
 
 func (c *IndexCursor) guarded(s step, n int) (ok bool, err error) {

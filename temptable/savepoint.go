@@ -157,7 +157,7 @@ func (s Savepoint) RollbackTo(ctx context.Context) error {
 	if err := s.t.begin(); err != nil {
 		return fmt.Errorf("temptable: roll back %s: %w", s.t.name, err)
 	}
-	defer s.t.end()
+	defer s.t.endCalling()
 	defer s.t.operate(ctx, "spillway.rollback", true).end()
 	n, err := s.level()
 	if err == nil {

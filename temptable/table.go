@@ -113,7 +113,8 @@ func (t *Table) release() {
 	}
 	t.freeIndexes()
 	t.space.Free()
-	t.key, t.wide, t.ext = nil, nil, nil
+	t.key, t.wide = nil, nil
+	t.ext.release()
 }
 
 // Truncate removes all rows and keeps the memory for the next ones. Row ids
@@ -153,6 +154,18 @@ func (t *Table) begin() error {
 }
 
 func (t *Table) end() { t.use.leave(t.rows) }
+
+// endCalling is end, to be deferred by a call that may change the table and runs
+// code of the caller's, most often a collation. If that panics, the call has
+// stopped anywhere: the panic goes on, and the table has failed, but can be
+// dropped.
+func (t *Table) endCalling() {
+	defer t.end()
+	if p := recover(); p != nil {
+		_ = t.fail(fmt.Errorf("a panic interrupted a change: %v", p))
+		panic(p)
+	}
+}
 
 // beginRead starts a call that only reads.
 func (t *Table) beginRead() error {

@@ -82,7 +82,7 @@ func (u *Updater) apply() error {
 	if err := u.t.begin(); err != nil {
 		return err
 	}
-	defer u.t.end()
+	defer u.t.endCalling()
 	other, err := u.t.updateGuarded(u.id, row)
 	if other != 0 {
 		u.conflict = u.t.takeConflict(other)

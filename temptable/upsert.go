@@ -88,6 +88,7 @@ func (t *Table) upsertOne(f *folder, row []byte) (res Result, err error) {
 	if err := t.begin(); err != nil {
 		return res, err
 	}
+	defer t.endCalling()
 	if t.space.Mapped() {
 		res.ID, res.Added, err = t.upsertGuarded(f, row)
 	} else {
@@ -97,7 +98,6 @@ func (t *Table) upsertOne(f *folder, row []byte) (res Result, err error) {
 		err = t.lost(err)
 	}
 	res.Index, t.clash = t.clash, 0
-	t.end()
 	return res, err
 }
 
@@ -238,17 +238,20 @@ func (h Handle) SetInt(col int, v int64) error {
 }
 
 func (h Handle) change(d Fold, v int64) (got int64, err error) {
-	if err = h.t.begin(); err == nil {
-		got, err = h.t.patchGuarded(h.id, d, v)
-		if h.t.clash = 0; err != nil {
-			err = h.t.lost(err)
-		}
-		h.t.end()
-	}
-	if err != nil {
+	if got, err = h.t.patchOne(h.id, d, v); err != nil {
 		return 0, fmt.Errorf("temptable: change row %#x of %s: %w", uint64(h.id), h.t.name, err)
 	}
 	return got, nil
+}
+
+func (t *Table) patchOne(id RowID, d Fold, v int64) (int64, error) {
+	if err := t.begin(); err != nil {
+		return 0, err
+	}
+	defer t.endCalling()
+	got, err := t.patchGuarded(id, d, v)
+	t.clash = 0
+	return got, t.lost(err)
 }
 
 func (t *Table) patchGuarded(id RowID, d Fold, v int64) (got int64, err error) {
