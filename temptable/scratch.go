@@ -30,15 +30,18 @@ const minScratch = 4 << 10
 type scratchPool struct {
 	size int // of the encoded rows, in bytes
 	rows int
+	keep int // how many idle ones are kept
 
 	mu   sync.Mutex
 	idle []*batchScratch
 }
 
-// init sizes the scratches: 64 KiB and 1,024 rows, or 1/16 of the RAM.
+// init sizes the scratches: 64 KiB and 1,024 rows, or 1/16 of the RAM. Idle ones
+// are not given back when RAM is short, so they take 1/8 of it at most.
 func (p *scratchPool) init(maxRAM int64) {
 	p.size = int(min(max(maxRAM/16, 4<<10), 64<<10))
 	p.rows = min(p.size/32, 1024)
+	p.keep = int(min(max(maxRAM/8/int64(p.size+p.rows*scratchRow), 1), keepScratches))
 }
 
 func (p *scratchPool) take(t *Table) *batchScratch {
@@ -60,13 +63,13 @@ func (p *scratchPool) take(t *Table) *batchScratch {
 		order: make([]pageOf, 0, rows), enc: batchEncoder{s: t.schema, offs: make([]int32, 0, rows+1)}, charge: charge}
 }
 
-// keepScratches is how many idle scratches an engine keeps.
+// keepScratches is how many idle scratches an engine keeps at most.
 const keepScratches = 8
 
 func (p *scratchPool) give(t *Table, s *batchScratch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.idle) < keepScratches && len(s.buf) == p.size && s.charge > 0 {
+	if len(p.idle) < p.keep && len(s.buf) == p.size && s.charge > 0 {
 		p.idle = append(p.idle, s)
 		return
 	}
