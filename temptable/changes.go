@@ -8,6 +8,7 @@ type changes struct {
 	at      RowID  // the row that the last one changed
 	cuts    []cut
 	open    atomic.Int32 // cursors that scan, so that slots must stay
+	voided  bool         // the end was moved back once: an id may be void, and lie amid a row
 }
 
 // cut is a moving back of the table's end. Cursors behind it go back, too.
@@ -27,6 +28,7 @@ func (c *changes) row(id RowID) {
 func (c *changes) cut(end RowID) {
 	c.version++
 	c.at = 0
+	c.voided = true
 	n := len(c.cuts)
 	if c.open.Load() == 0 {
 		n = 0

@@ -131,12 +131,11 @@ func errZeroes(id RowID) error {
 // fetchOdd is fetch for a row that is stored elsewhere, in pieces, or both.
 func (t *Table) fetchOdd(first []byte, wide *[]byte, pin *allocator.Pin) ([]byte, error) {
 	if header(first)&flagForwarded != 0 {
-		mem, err := t.space.Arena.Read(slotLink(first), pin)
+		mem, err := t.linked(slotLink(first), pin)
 		if err != nil {
 			return nil, err
 		}
-		first = mem[:rowLen(header(mem))]
-		if header(first)&flagChained == 0 {
+		if first = mem; header(first)&flagChained == 0 {
 			return first, nil
 		}
 	}
@@ -149,16 +148,34 @@ func (t *Table) fetchWide(first []byte, wide *[]byte, pin *allocator.Pin) ([]byt
 	next := pieceNext(first)
 	row := append((*wide)[:0], first[pieceHead+8:]...)
 	for next != 0 && len(row) < n {
-		mem, err := t.space.Arena.Read(next, pin)
+		p, err := t.linked(next, pin)
 		if err != nil {
 			return nil, err
 		}
-		p := mem[:rowLen(header(mem))]
 		row = append(row, p[pieceHead:]...)
 		next = pieceNext(p)
 	}
 	*wide = row
+	if n < 0 || n > len(row) {
+		return nil, corrupt("a row of %d bytes has %d", n, len(row))
+	}
 	return row[:n], nil
+}
+
+// linked returns the slot that another one links to.
+func (t *Table) linked(id RowID, pin *allocator.Pin) ([]byte, error) {
+	if !t.space.Arena.Holds(id) {
+		return nil, errZeroes(id)
+	}
+	mem, err := t.space.Arena.Read(id, pin)
+	if err != nil {
+		return nil, err
+	}
+	n := rowLen(header(mem))
+	if n < slotHead || n > len(mem) {
+		return nil, errZeroes(id)
+	}
+	return mem[:n], nil
 }
 
 // pieceNext is the id of the piece after p.
