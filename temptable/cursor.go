@@ -75,6 +75,9 @@ func (t *Table) Cursor(o ScanOptions) *Cursor {
 // table's use word.
 func (c *Cursor) Next(ctx context.Context) (bool, error) {
 	c.spoil()
+	if c.t.use.dropped() { // rows that were copied before are void, too
+		return false, c.wrap(ErrClosed)
+	}
 	for {
 		if c.step() {
 			if header(c.row.buf)&(flagChained|flagForwarded) == 0 {

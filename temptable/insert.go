@@ -130,6 +130,9 @@ func (t *Table) InsertBatch(ctx context.Context, b *Batch, res []Result) (n int,
 }
 
 func (t *Table) insertBatch(ctx context.Context, b *Batch, res []Result, fold *folder) (n int, err error) {
+	if b.N < 0 {
+		return 0, fmt.Errorf("temptable: insert into %s: a batch of %d rows: %w", t.name, b.N, ErrBatch)
+	}
 	if res != nil && len(res) < b.N {
 		return 0, fmt.Errorf("temptable: insert into %s: %d results for %d rows: %w", t.name, len(res), b.N, ErrBatch)
 	}

@@ -45,8 +45,8 @@ func (o *Owner) SetLimits(l Limits) { o.mem.SetLimits(l) }
 // Create makes an empty table. The schema may be shared. Cost: no system call;
 // memory is taken by the first row.
 func (o *Owner) Create(ctx context.Context, s *Schema, opts ...TableOption) (*Table, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("temptable: create: %w", err)
+	if err := canceled(ctx, "create", "a table"); err != nil {
+		return nil, err
 	}
 	t := newTable(o.eng, s)
 	t.created = time.Now()

@@ -227,6 +227,9 @@ func pause(i int) {
 const ctxEvery = 1024
 
 func canceled(ctx context.Context, what, table string) error {
+	if ctx == nil { // nobody can cancel it
+		return nil
+	}
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("temptable: %s %s: %w", what, table, err)
 	}
