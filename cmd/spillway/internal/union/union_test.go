@@ -287,7 +287,7 @@ func TestLegacyModes(t *testing.T) {
 	require.Equal(t, &report.Legacy{Duplicates: joinit.Rows, FirstFile: 6733, FileBytes: 8 << 20}, old.Legacy)
 	require.Equal(t, 3, old.Measured.Cycles)
 	require.InDelta(t, old.Measured.Seconds/3*26032, old.Phases.Insert, old.Phases.Insert/5)
-	require.Greater(t, old.CPU, old.Median/10)
+	require.Positive(t, old.CPU)
 	require.False(t, fixed.Projected)
 	require.Len(t, fixed.Samples, 2)
 	require.Zero(t, fixed.FilesCreated)
