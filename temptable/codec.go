@@ -59,9 +59,6 @@ func (w *rowWriter) begin() {
 	copy(w.missing, w.s.missing)
 }
 
-// scratchLen is the capacity held for rows, in bytes.
-func (w *rowWriter) scratchLen() int { return len(w.buf) }
-
 // dropScratch starts a row in a scratch of the least size, after one that made
 // it large.
 func (w *rowWriter) dropScratch() {
